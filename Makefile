@@ -1,0 +1,46 @@
+# Every task by name. `make` lists them; ARGS='…' is passed on: make demo ARGS='--seconds 20'
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check bench accept lock clean
+
+python := .venv/bin/python
+
+# Spark's Python workers must be the same Python as the driver.
+export PYSPARK_PYTHON := $(CURDIR)/.venv/bin/python
+export PYSPARK_DRIVER_PYTHON := $(PYSPARK_PYTHON)
+# What another Python or Spark left in the environment is not to leak into ours.
+unexport PYTHONPATH PYTHONHOME SPARK_HOME
+
+help:
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+
+setup: ## build .venv with the pinned packages and the sanderling command
+	@tools/setup
+
+demo: setup ## a simulated city, live
+	@.venv/bin/sanderling demo $(ARGS)
+
+test: setup ## the tests; one of them: ARGS='-k name'
+	@$(python) -m pytest $(ARGS)
+
+check: setup ## style, types, then the tests
+	$(python) -m ruff check
+	$(python) -m ruff format --check
+	$(python) -m mypy
+	$(python) -m pytest $(ARGS)
+
+bench: setup ## the benchmarks
+	@$(python) -m benchmarks $(ARGS)
+
+accept: setup ## rewrite the expected part of the test scripts, to be read as a diff
+	@$(python) -m pytest tests/scripts --accept $(ARGS)
+
+lock: setup ## for maintainers: resolve pyproject.toml and requirements.in into requirements.lock
+	@$(python) -m pip install --quiet uv
+	@$(python) -m uv pip compile --quiet --upgrade --universal --python-version 3.11 --fork-strategy fewest \
+		--system-certs --no-emit-index-url --custom-compile-command 'make lock' \
+		pyproject.toml requirements.in --output-file requirements.lock
+
+clean: ## remove .venv and what the tools leave behind
+	@rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis spark-warehouse metastore_db derby.log
+	@find . -name __pycache__ -prune -exec rm -rf {} +
+	@rm -rf src/*.egg-info

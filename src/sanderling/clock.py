@@ -1,0 +1,76 @@
+"""Event time: microseconds, cut into ticks.
+
+A tick is named by its end. A reading at `ts` belongs to the tick that ends at ceil(ts / tick) · tick.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta, timezone
+
+import numpy as np
+import numpy.typing as npt
+
+EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+NOTHING_YET = int(np.iinfo(np.int64).min)
+
+UNITS_US = {
+    "microsecond": 1, "us": 1, "millisecond": 1_000, "ms": 1_000, "second": 1_000_000, "sec": 1_000_000, "s": 1_000_000,
+    "minute": 60_000_000, "min": 60_000_000, "hour": 3_600_000_000, "h": 3_600_000_000,
+    "day": 86_400_000_000, "d": 86_400_000_000, "week": 604_800_000_000,
+}  # fmt: skip
+
+
+def tick_end(ts: int, tick_us: int) -> int:
+    """The tick that a time belongs to."""
+    return -(-ts // tick_us) * tick_us
+
+
+def tick_ends(ts: npt.NDArray[np.int64], tick_us: int) -> npt.NDArray[np.int64]:
+    """The same for a column."""
+    return -(-ts // tick_us) * tick_us
+
+
+def closed_by(clock: int, tick_us: int) -> int:
+    """The last tick that a clock has passed: the largest end before it."""
+    return tick_end(clock, tick_us) - tick_us
+
+
+def duration_us(text: str | int | float) -> int | None:
+    """'5 seconds', '500 ms', '1.5 hours' or a plain number of seconds, in microseconds; None if unreadable."""
+    if not isinstance(text, str):
+        return round(text * 1_000_000)
+    match = re.fullmatch(r"\s*([+-]?\d+(?:\.\d+)?)\s*([a-zA-Z]*)\s*", text)
+    if not match:
+        return None
+    unit = match[2].lower() or "second"
+    scale = UNITS_US.get(unit) or UNITS_US.get(unit.removesuffix("s"))
+    return round(float(match[1]) * scale) if scale else None
+
+
+def timestamp_us(text: str | int | float) -> int | None:
+    """An ISO timestamp (no zone means UTC) or a number of seconds, in microseconds; None if unreadable."""
+    if not isinstance(text, str):
+        return round(text * 1_000_000)
+    try:
+        moment = datetime.fromisoformat(text.strip())
+    except ValueError:
+        return None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=timezone.utc)
+    return (moment - EPOCH) // timedelta(microseconds=1)
+
+
+def show_time(ts: int) -> str:
+    """A time as users see it: 2008-05-23T19:00:05Z, with a fraction only where there is one."""
+    moment = EPOCH + timedelta(microseconds=ts)
+    return moment.replace(tzinfo=None).isoformat() + "Z"
+
+
+def show_duration(us: int) -> str:
+    """A duration as users see it."""
+    for unit in ("day", "hour", "minute", "second", "millisecond"):
+        if us and us % UNITS_US[unit] == 0:
+            count = us // UNITS_US[unit]
+            return f"{count} {unit}{'' if count == 1 else 's'}"
+    return f"{us} microseconds" if us else "0 seconds"

@@ -1,0 +1,1 @@
+"""Signed rows to whoever asked: files now, in order of tick; each batch delivered once."""

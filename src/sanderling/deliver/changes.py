@@ -1,0 +1,112 @@
+"""A batch's parcels put together: per stream, signed rows in order, dead letters, counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+
+from sanderling.deliver.render import json_object, json_value, rendered, time_text
+from sanderling.ingest.letters import LETTERS as LETTER_COLUMNS
+from sanderling.ingest.read import raw_rows
+from sanderling.ingest.slices import Slice
+from sanderling.merge.consolidate import consolidate
+from sanderling.plan.plans import Plan, Template
+from sanderling.route.parcels import COUNTS, DELTAS, LATE_ROWS, LETTERS, Parcel
+
+LATE_REASON = "late"
+
+
+@dataclass(slots=True)
+class Changes:
+    """What one batch brings for one stream."""
+
+    rows: dict[int, pa.Table] = field(default_factory=dict)  # by template, merged over shards
+    letters: list[tuple[int, pa.Table]] = field(default_factory=list)  # by slice
+    rows_read: int = 0
+    ticks: int = 0
+
+    def ordered_letters(self) -> pa.Table:
+        """Dead letters in order of arrival."""
+        if not self.letters:
+            return LETTER_COLUMNS.empty_table()
+        slices = np.concatenate([np.full(t.num_rows, n) for n, t in self.letters])
+        table = pa.concat_tables([t for _, t in self.letters])
+        order = np.lexsort((table.column("row").to_numpy(), slices))
+        return table.take(pa.array(order))
+
+
+def gather(plan: Plan, parcels: list[Parcel]) -> dict[str, Changes]:
+    """The changes of every stream of the plan."""
+    changes = {s.stream.name: Changes() for s in plan.streams}
+    streams = {s.stream.name: s.stream for s in plan.streams}
+    deltas: dict[tuple[str, int], list[pa.Table]] = {}
+    for parcel in parcels:
+        name = parcel.header["stream"]
+        if parcel.kind == DELTAS:
+            deltas.setdefault((name, parcel.header["template"]), []).append(parcel.table)
+        elif parcel.kind == LETTERS:
+            changes[name].letters.append((parcel.header["number"], parcel.table))
+        elif parcel.kind == LATE_ROWS:
+            piece = Slice(**parcel.header["slice"])
+            rows = parcel.table.column(0).to_numpy()
+            raw = raw_rows(streams[name], piece, rows.tolist())
+            changes[name].letters.append((piece.number, _late_letters(name, piece.file, rows, raw)))
+        elif parcel.kind == COUNTS:
+            changes[name].rows_read += parcel.header["rows"]
+            changes[name].ticks += parcel.header["ticks"]
+    templates = plan.templates()
+    for (name, template), tables in deltas.items():
+        rows = pa.concat_tables(tables)
+        if not templates[template].is_keyed and len(tables) > 1:
+            rows = consolidate(rows)
+        changes[name].rows[template] = rows
+    return changes
+
+
+def _late_letters(stream: str, file: str, rows: np.ndarray, raw: list[str]) -> pa.Table:  # type: ignore[type-arg]
+    n = len(rows)
+    columns = {
+        "stream": [stream] * n, "reason": [LATE_REASON] * n, "file": [file] * n, "row": rows, "raw": raw,
+        "detail": ["its tick had closed"] * n,
+    }  # fmt: skip
+    return pa.table(columns, schema=LETTER_COLUMNS)
+
+
+def update_lines(plan: Plan, rows: dict[int, pa.Table]) -> pa.ChunkedArray:
+    """One line of JSON an update, in order of tick; within a tick by query, then − before +, then by row."""
+    templates = plan.templates()
+    names = pa.array([q.name for q in plan.queries])
+    ranks = pa.array(np.unique(np.array([q.name.encode() for q in plan.queries], object), return_inverse=True)[1])
+    pieces = [_template_lines(templates[t], table, names, ranks) for t, table in sorted(rows.items()) if table.num_rows]
+    if not pieces:
+        return pa.chunked_array([], pa.string())
+    if len(pieces) == 1:
+        return pieces[0].column("line")
+    table = pa.concat_tables(pieces)
+    order = np.lexsort((table.column("rank").to_numpy(), table.column("tick").to_numpy()))
+    return table.column("line").take(pa.array(order))
+
+
+def _template_lines(template: Template, rows: pa.Table, names: pa.Array, ranks: pa.Array) -> pa.Table:
+    query = rows.column("query")
+    rows = rows.append_column("name", names.take(query.combine_chunks()))
+    rows = rows.append_column("rank", ranks.take(query.combine_chunks()))
+    shown = [(o.name, json_value(f"c{i}", o.type.arrow)) for i, o in enumerate(template.outputs)]
+    line = json_object(
+        [
+            ("query", "to_json(name)::VARCHAR"),
+            ("tick", f"'\"' || {time_text('make_timestamp(tick)')} || '\"'"),
+            ("sign", "sign::VARCHAR"),
+            ("row", json_object(shown)),
+        ]
+    )
+    order = ", ".join(["tick", "rank", "sign", *(f"c{i}" for i in range(len(template.outputs)))])
+    return rendered(f"SELECT tick, rank, {line} || chr(10) AS line FROM rows ORDER BY {order}", rows)
+
+
+def letter_lines(letters: pa.Table) -> pa.ChunkedArray:
+    """One line of JSON a dead letter."""
+    line = json_object([(f.name, json_value(f.name, f.type)) for f in letters.schema])
+    return rendered(f"SELECT {line} || chr(10) AS line FROM rows", letters).column("line")

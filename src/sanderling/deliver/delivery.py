@@ -1,0 +1,169 @@
+"""Delivers batches to files: each once, in order, complete or not at all."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Callable
+
+import numpy as np
+
+from sanderling.deliver.changes import Changes, gather, letter_lines, update_lines
+from sanderling.deliver.files import GrowingFiles
+from sanderling.deliver.ledger import Ledger
+from sanderling.deliver.tables import QueryFolders
+from sanderling.errors import ConfigError, StateError
+from sanderling.plan.plans import Plan
+from sanderling.route.parcels import Parcel
+
+# What is under way stands beside its target, so that a rename makes it complete.
+PARTIAL = ".partial"
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """Where a run's output goes. `updates` is a file of lines or a folder of Parquet; None is standard output."""
+
+    updates: Path | None
+    is_folder: bool
+    letters: Path | None
+
+
+def no_crash(point: str) -> None:
+    """The crash points of a run that is not being tested."""
+
+
+class Delivery:
+    """Batches in, files out.
+
+    Promises (tests/recovery):
+      once      a batch delivered before a crash is not delivered again after it
+      whole     a target appears complete, under its name, or not at all
+    """
+
+    def __init__(
+        self, plan: Plan, targets: Targets, work: Path, crash: Callable[[str], None] = no_crash
+    ):
+        self.plan = plan
+        self.targets = targets
+        self.crash = crash
+        self.ledger = Ledger.load(work / "delivered.json")
+        streams = [s.stream.name for s in plan.streams]
+        beside = targets.updates.with_name("." + targets.updates.name + PARTIAL) if targets.updates else work / "updates"
+        self.lines = None if targets.is_folder else GrowingFiles(beside, streams)
+        self.folders = QueryFolders(beside, plan) if targets.is_folder else None
+        letters = targets.letters
+        self.letters = (
+            GrowingFiles(letters.with_name("." + letters.name + PARTIAL), streams) if letters is not None else None
+        )
+
+    def prepare(self) -> None:
+        """Makes ready for the next batch: what a killed run left behind the last one is cut off."""
+        if self.ledger.is_finished:
+            self._refuse_missing_targets()
+            return
+        for part in (self.lines, self.folders, self.letters):
+            if part is not None:
+                if self.ledger.batch >= 0 and not part.folder.exists():
+                    raise StateError(
+                        "state.output_gone", f"{part.folder.name}, what this run had written, is gone",
+                        "use a new checkpoint",
+                    )  # fmt: skip
+                if self.ledger.batch < 0:
+                    part.discard()
+                part.prepare()
+        self._cut()
+
+    def _refuse_missing_targets(self) -> None:
+        for target in (self.targets.updates, self.targets.letters):
+            if target is not None and not target.exists():
+                raise StateError(
+                    "state.output_gone", f"the run of this checkpoint is finished, but {target.name} is gone",
+                    "use a new checkpoint",
+                )  # fmt: skip
+
+    def _cut(self) -> None:
+        sizes = self.ledger.sizes
+        for prefix, files in (("updates:", self.lines), ("letters:", self.letters)):
+            if files is not None:
+                files.cut_to({k.removeprefix(prefix): v for k, v in sizes.items() if k.startswith(prefix)})
+
+    def batch(self, number: int, parcels: list[Parcel]) -> None:
+        """Delivers one batch, unless it has been."""
+        if number <= self.ledger.batch:
+            return
+        self._cut()
+        self.crash("before-write")
+        changes = gather(self.plan, parcels)
+        for name, change in changes.items():
+            if self.lines is not None:
+                self.lines.append(name, update_lines(self.plan, change.rows))
+            if self.letters is not None:
+                self.letters.append(name, letter_lines(change.ordered_letters()))
+            self._count(name, change)
+        if self.folders is not None:
+            self.folders.write(number, {t: rows for c in changes.values() for t, rows in c.rows.items()})
+        self.crash("after-write")
+        self.ledger.batch = number
+        sizes = {f"updates:{n}": s for n, s in self.lines.sizes().items()} if self.lines else {}
+        sizes |= {f"letters:{n}": s for n, s in self.letters.sizes().items()} if self.letters else {}
+        self.ledger.sizes = sizes
+        self.ledger.save()
+        self.crash("after-ledger")
+
+    def _count(self, stream: str, change: Changes) -> None:
+        totals = self.ledger.totals
+        totals.rows[stream] = totals.rows.get(stream, 0) + change.rows_read
+        totals.ticks[stream] = totals.ticks.get(stream, 0) + change.ticks
+        reasons = Counter(change.ordered_letters().column("reason").to_pylist())
+        for reason, count in sorted(reasons.items()):
+            totals.letters[reason] = totals.letters.get(reason, 0) + count
+        for table in change.rows.values():
+            query, sign = table.column("query").to_numpy(), table.column("sign").to_numpy()
+            for column, wanted in enumerate((1, -1)):
+                found, counts = np.unique(query[sign == wanted], return_counts=True)
+                for number, count in zip(found.tolist(), counts.tolist(), strict=True):
+                    both = totals.updates.setdefault(self.plan.queries[number].name, [0, 0])
+                    both[column] += count
+
+    def finish(self) -> None:
+        """The input has ended: the targets appear under their names."""
+        if self.ledger.is_finished:
+            return
+        self.crash("before-publish")
+        if self.folders is not None and self.targets.updates is not None:
+            self.folders.publish(self.targets.updates)
+        if self.letters is not None and self.targets.letters is not None:
+            self.letters.publish(self.targets.letters, is_merged=False)
+        if self.lines is not None:
+            self._publish_lines(self.lines)
+        self.ledger.is_finished = True
+        self.ledger.save()
+        self.crash("after-publish")
+
+    def _publish_lines(self, lines: GrowingFiles) -> None:
+        if self.targets.updates is not None:
+            lines.publish(self.targets.updates, is_merged=True)
+            return
+        whole = lines.folder.parent / "updates.jsonl"
+        lines.publish(whole, is_merged=True)
+        with open(whole, encoding="utf-8") as file:
+            for line in file:
+                sys.stdout.write(line)
+        sys.stdout.flush()
+
+    def discard(self) -> None:
+        """Leaves nothing half-written behind."""
+        for part in (self.lines, self.folders, self.letters):
+            if part is not None:
+                part.discard()
+
+
+def refuse_filled_folder(folder: Path) -> None:
+    """A folder of Parquet is written whole; it never mixes with what was there."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise ConfigError(
+            "config.output_exists", f"{folder} exists and is not empty", "remove it, or name another folder"
+        )

@@ -1,0 +1,76 @@
+"""Files that grow batch by batch, and appear under their name only when they are complete."""
+
+from __future__ import annotations
+
+import heapq
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Iterator
+
+import pyarrow as pa
+
+from sanderling.deliver.render import text_of
+
+
+class GrowingFiles:
+    """One growing file of lines per stream, in a folder beside the file they will become.
+
+    Promises (tests/recovery): after `cut_to` the files are as they were when those sizes were
+    recorded; `sizes` are of what is safely on disk.
+    """
+
+    def __init__(self, folder: Path, streams: list[str]):
+        self.folder = folder
+        self.paths = {name: folder / f"{number}.jsonl" for number, name in enumerate(streams)}
+
+    def prepare(self) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        for path in self.paths.values():
+            path.touch()
+
+    def cut_to(self, sizes: dict[str, int]) -> None:
+        for name, path in self.paths.items():
+            os.truncate(path, sizes.get(name, 0))
+
+    def append(self, stream: str, lines: pa.ChunkedArray) -> None:
+        texts = text_of(lines)
+        if texts:
+            with open(self.paths[stream], "ab") as file:
+                file.writelines(texts)
+                file.flush()
+                os.fsync(file.fileno())
+
+    def sizes(self) -> dict[str, int]:
+        return {name: path.stat().st_size for name, path in self.paths.items()}
+
+    def discard(self) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def publish(self, target: Path, is_merged: bool) -> None:
+        """Makes the files one, under its own name. `is_merged`: in order of tick and query over all streams."""
+        paths = list(self.paths.values())
+        if len(paths) == 1:
+            os.replace(paths[0], target)
+        else:
+            whole = self.folder / "whole.jsonl"
+            with open(whole, "w", encoding="utf-8", newline="\n") as out:
+                if is_merged:
+                    out.writelines(line for _, line in heapq.merge(*(_keyed(p) for p in paths)))
+                else:
+                    for path in paths:
+                        with open(path, encoding="utf-8", newline="\n") as part:
+                            shutil.copyfileobj(part, out)
+                out.flush()
+                os.fsync(out.fileno())
+            os.replace(whole, target)
+        self.discard()
+
+
+def _keyed(path: Path) -> Iterator[tuple[tuple[str, bytes], str]]:
+    """Lines with what they are ordered by. Streams share no query, so ties are within one file."""
+    with open(path, encoding="utf-8", newline="\n") as file:
+        for line in file:
+            update = json.loads(line)
+            yield (update["tick"], update["query"].encode()), line

@@ -1,0 +1,159 @@
+"""Which files a path means, where to read them, and in what format they are."""
+
+from __future__ import annotations
+
+import glob
+import gzip
+import hashlib
+import os
+import shutil
+import stat
+import uuid
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from sanderling.errors import ConfigError
+
+STREAM_FORMATS = ("csv", "json", "parquet")
+TABLE_FORMATS = (*STREAM_FORMATS, "geojson")
+
+FORMAT_OF_SUFFIX = {
+    ".csv": "csv",
+    ".json": "json",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".parquet": "parquet",
+    ".geojson": "geojson",
+}
+
+COPY_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file under the name its user would recognise, and where to read it."""
+
+    name: str
+    path: str
+
+
+def find_files(path: str) -> tuple[SourceFile, ...]:
+    """The files of a file, a folder or a glob, sorted by name; all of them can be read."""
+    written = os.path.expanduser(path)
+    names = _names(written)
+    if not names:
+        raise ConfigError("config.missing_file", f'no file is found at "{path}"', _missing_hint(written))
+    return tuple(_readable(name) for name in names)
+
+
+def _names(path: str) -> list[str]:
+    try:
+        if os.path.isdir(path):
+            return [os.path.join(path, name) for name in sorted(os.listdir(path)) if name[0] not in "._"]
+        # A name that exists is itself, also when it looks like a glob.
+        if os.path.lexists(path):
+            return [path]
+        return sorted(glob.glob(path, recursive=True))
+    except OSError as error:
+        raise _unreadable(path, error.strerror or str(error)) from error
+    except ValueError:  # a NUL in the path
+        return []
+
+
+def _missing_hint(path: str) -> str:
+    if os.path.isdir(path):
+        return 'the folder holds no files; names that begin with "." or "_" are ignored'
+    return f"a relative path starts from {os.getcwd()}"
+
+
+def _readable(name: str) -> SourceFile:
+    try:
+        mode = os.stat(name).st_mode
+        if stat.S_ISDIR(mode):
+            raise _unreadable(
+                name, "it is a folder", "folders inside are read by a glob, such as 'data/*/*.csv'"
+            )
+        # Opening a pipe would wait for its writer for ever.
+        if not stat.S_ISREG(mode):
+            raise _unreadable(name, "it is not a regular file")
+        with open(name, "rb"):
+            return SourceFile(name, os.path.abspath(name))
+    except OSError as error:
+        raise _unreadable(name, error.strerror or str(error)) from error
+
+
+def _unreadable(name: str, why: str, hint: str = "") -> ConfigError:
+    return ConfigError("config.unreadable_file", f'"{name}" cannot be read: {why}', hint)
+
+
+def unpack(files: Iterable[SourceFile], folder: Path) -> tuple[SourceFile, ...]:
+    """The same files, with `.gz` ones read from a copy in `folder`: gzip cannot be read from the middle."""
+    return tuple(_unpacked(file, folder) if is_packed(file.path) else file for file in files)
+
+
+def is_packed(path: str) -> bool:
+    return path.casefold().endswith(".gz")
+
+
+def _unpacked(file: SourceFile, folder: Path) -> SourceFile:
+    copy = folder / _copy_name(file)
+    if not copy.exists():
+        half = folder / f".{copy.name}.{uuid.uuid4().hex}"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            _decompress(file, half)
+            # A kill before this line leaves no copy, after it a whole one.
+            os.replace(half, copy)
+        except OSError as error:
+            raise ConfigError("config.cannot_unpack", f'"{file.name}" cannot be unpacked: {error}') from error
+        finally:
+            half.unlink(missing_ok=True)
+    return SourceFile(file.name, str(copy.absolute()))
+
+
+def _copy_name(file: SourceFile) -> str:
+    """Another name when the source has another place, size or time, so that an old copy is never used."""
+    status = os.stat(file.path)
+    place = hashlib.sha256(os.fsencode(file.path)).hexdigest()[:16]
+    # Cut, so that the longest name a file system allows still has room for the prefix.
+    return f"{place}-{status.st_size}-{status.st_mtime_ns}-{Path(file.path).name[:-3][-100:]}"
+
+
+def _decompress(file: SourceFile, target: Path) -> None:
+    try:
+        # To Python an empty file is a good gzip of nothing; to its sender it is one cut off.
+        if os.path.getsize(file.path) == 0:
+            raise EOFError("it is empty")
+        with gzip.open(file.path, "rb") as packed, open(target, "wb") as plain:
+            shutil.copyfileobj(packed, plain, COPY_BYTES)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise ConfigError(
+            "config.broken_gzip",
+            f'"{file.name}" is not a whole gzip file: {error}',
+            f'"gzip -t {file.name}" tells more; a download may have been cut off',
+        ) from error
+
+
+def format_of(path: str, declared: str | None, known: tuple[str, ...] = TABLE_FORMATS) -> str:
+    """The declared format, or the one the path's name tells; for a folder, its files' names."""
+    if declared is not None:
+        return _known(declared.casefold(), known, f'"{declared}" is not a format')
+    found = _format_of_name(path)
+    if found is None:
+        formats = {_format_of_name(file.name) for file in find_files(path)}
+        found = formats.pop() if len(formats) == 1 else None
+    return _known(found, known, f'the format of "{path}" cannot be told from its name')
+
+
+def _format_of_name(name: str) -> str | None:
+    name = name[:-3] if is_packed(name) else name
+    return FORMAT_OF_SUFFIX.get(os.path.splitext(name)[1].casefold())
+
+
+def _known(format: str | None, known: tuple[str, ...], trouble: str) -> str:
+    if format in known:
+        return format
+    hint = "say it with format = '…', one of " + ", ".join(known)
+    raise ConfigError("config.unknown_format", trouble, hint)

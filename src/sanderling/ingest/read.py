@@ -1,0 +1,53 @@
+"""A slice of a stream to readings and dead letters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from sanderling.catalog import Column, Stream
+from sanderling.errors import InternalError
+from sanderling.ingest.judge import Judge
+from sanderling.ingest.lines import read_lines
+from sanderling.ingest.rows import Rows, Source
+from sanderling.ingest.rows_csv import read_csv_rows
+from sanderling.ingest.rows_json import read_json_rows
+from sanderling.ingest.rows_parquet import read_parquet, read_parquet_rows
+from sanderling.ingest.slices import Slice
+
+
+@dataclass(frozen=True, slots=True)
+class Ingested:
+    """What became of a slice: every row that is not blank is a reading or a letter."""
+
+    readings: pa.Table  # declared columns, then __ts (microseconds) and __row
+    letters: pa.Table
+    rows: int
+
+
+def read_slice(stream: Stream, piece: Slice) -> Ingested:
+    """The same readings and letters, whatever process reads the slice, and however often."""
+    rows = read_rows(stream.columns, stream.format, piece)
+    readings = Judge(stream, rows).readings()
+    letters = rows.faults.letters(stream.name, piece.file, rows.source.raw)
+    return Ingested(readings, letters, readings.num_rows + letters.num_rows)
+
+
+def read_rows(columns: Sequence[Column], format: str, piece: Slice) -> Rows:
+    """The columns of a slice, not yet typed, in the order asked for."""
+    if format == "csv":
+        return read_csv_rows(columns, piece)
+    if format == "json":
+        return read_json_rows(columns, piece)
+    if format == "parquet":
+        return read_parquet_rows(columns, piece)
+    raise InternalError("internal.unknown_format", f'no reader for the format "{format}"')
+
+
+def raw_rows(stream: Stream, piece: Slice, rows: list[int]) -> list[str]:
+    """The given rows of a slice as their sender wrote them, read again."""
+    source: Source = read_parquet(stream.columns, piece) if stream.format == "parquet" else read_lines(piece)
+    return list(source.raw(np.array(rows, np.int64)))

@@ -1,0 +1,156 @@
+"""A grid over regions: for a place, the few regions that may hold it.
+
+Cells are hashed, so a region at the other end of the world costs nothing. A region that would fill
+too many cells is `wide`: it is looked at for every place.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from sanderling.kernels.jit import jit
+
+F64 = npt.NDArray[np.float64]
+I64 = npt.NDArray[np.int64]
+I32 = npt.NDArray[np.int32]
+I8 = npt.NDArray[np.int8]
+
+# Kinds of geometry: a box by corners, a disc, a polygon by its bounds, everywhere, a box by centre
+# and half lengths, and a region that is nowhere at the moment.
+BOX, DISC, BOUNDS, EVERYWHERE, CENTRED, ABSENT = 0, 1, 2, 3, 4, 5
+
+CELLS_OF_WIDE = 1024
+FARTHEST_CELL = 2**40
+
+
+class Geometry(NamedTuple):
+    """Regions as columns: kind, and four numbers whose meaning depends on it.
+
+    box and bounds: x1, y1, x2, y2 · disc: x, y, r, – · centred: x, y, half length, half width
+    """
+
+    kind: I8
+    a: F64
+    b: F64
+    c: F64
+    d: F64
+
+
+class Grid(NamedTuple):
+    """Regions by hashed cell; `starts` has a power of two of buckets, and one more entry."""
+
+    cell: float
+    starts: I64
+    region: I32
+    column: I64
+    line: I64
+    wide: I32
+
+
+@jit
+def bounds_of(g: Any, i: int) -> tuple[float, float, float, float]:
+    """A box around region i that certainly holds every place the exact test accepts."""
+    if g.kind[i] == BOX or g.kind[i] == BOUNDS:
+        return g.a[i], g.b[i], g.c[i], g.d[i]
+    w = g.c[i]
+    h = g.c[i] if g.kind[i] == DISC else g.d[i]
+    # Sums and squares round: some slack, down to where squares vanish.
+    slack = 1e-12 * (abs(g.a[i]) + abs(g.b[i]) + w + h) + 1e-150
+    return g.a[i] - w - slack, g.b[i] - h - slack, g.a[i] + w + slack, g.b[i] + h + slack
+
+
+@jit
+def cell_of(x: float, cell: float) -> int:
+    """Monotone in x, also where it saturates: a place inside bounds is in a cell between theirs."""
+    q = np.floor(x / cell)
+    if q > FARTHEST_CELL:
+        return FARTHEST_CELL
+    if q < -FARTHEST_CELL:
+        return -FARTHEST_CELL
+    return int(q)
+
+
+@jit
+def bucket_of(column: int, line: int, mask: int) -> int:
+    h = np.uint64(column) * np.uint64(0x9E3779B97F4A7C15) ^ np.uint64(line) * np.uint64(0xC2B2AE3D27D4EB4F)
+    return int((h ^ (h >> np.uint64(29))) & np.uint64(mask))
+
+
+@jit
+def is_wide(g: Any, i: int, cell: float) -> bool:
+    if g.kind[i] == EVERYWHERE:
+        return True
+    if g.kind[i] == DISC and not np.isfinite(g.c[i] * g.c[i]):
+        return True  # its square is infinite, and so holds what no bounds do
+    x1, y1, x2, y2 = bounds_of(g, i)
+    columns = cell_of(x2, cell) - cell_of(x1, cell) + 1
+    lines = cell_of(y2, cell) - cell_of(y1, cell) + 1
+    return columns > CELLS_OF_WIDE or lines > CELLS_OF_WIDE or columns * lines > CELLS_OF_WIDE
+
+
+@jit
+def fill_grid(g: Any, cell: float) -> tuple[I64, I32, I64, I64, I32]:
+    n = len(g.kind)
+    n_wide, entries = 0, 0
+    for i in range(n):
+        if g.kind[i] == ABSENT:
+            continue
+        if is_wide(g, i, cell):
+            n_wide += 1
+            continue
+        x1, y1, x2, y2 = bounds_of(g, i)
+        entries += (cell_of(x2, cell) - cell_of(x1, cell) + 1) * (cell_of(y2, cell) - cell_of(y1, cell) + 1)
+    buckets = 1
+    while buckets < entries:
+        buckets *= 2
+    starts = np.zeros(buckets + 1, np.int64)
+    wide = np.empty(n_wide, np.int32)
+    region, column, line = np.empty(entries, np.int32), np.empty(entries, np.int64), np.empty(entries, np.int64)
+    # A counting sort by bucket: count, add up, place.
+    for is_placing in (False, True):
+        n_wide = 0
+        if is_placing:
+            for b in range(buckets):
+                starts[b + 1] += starts[b]
+        for i in range(n):
+            if g.kind[i] == ABSENT:
+                continue
+            if is_wide(g, i, cell):
+                wide[n_wide] = i
+                n_wide += 1
+                continue
+            x1, y1, x2, y2 = bounds_of(g, i)
+            for cx in range(cell_of(x1, cell), cell_of(x2, cell) + 1):
+                for cy in range(cell_of(y1, cell), cell_of(y2, cell) + 1):
+                    b = bucket_of(cx, cy, buckets - 1)
+                    if is_placing:
+                        at = starts[b]
+                        region[at], column[at], line[at] = i, cx, cy
+                        starts[b] += 1
+                    else:
+                        starts[b + 1] += 1
+    # Placing moved every start to its end: shift back.
+    for b in range(buckets, 0, -1):
+        starts[b] = starts[b - 1]
+    starts[0] = 0
+    return starts, region, column, line, wide
+
+
+def build_grid(geometry: Geometry, cell: float | None = None) -> Grid:
+    """A grid whose cells are about the size of a region."""
+    size = cell_size(geometry) if cell is None else cell
+    return Grid(size, *fill_grid(geometry, size))
+
+
+def cell_size(geometry: Geometry) -> float:
+    """The median of the regions' longer sides, so that a region touches about four cells."""
+    is_box = (geometry.kind == BOX) | (geometry.kind == BOUNDS)
+    sides = np.maximum(
+        np.where(is_box, geometry.c - geometry.a, 2 * geometry.c),
+        np.where(is_box, geometry.d - geometry.b, np.where(geometry.kind == CENTRED, 2 * geometry.d, 0)),
+    )
+    sides = sides[(geometry.kind != EVERYWHERE) & (geometry.kind != ABSENT) & (sides > 0) & np.isfinite(sides)]
+    return float(max(np.median(sides), 1e-300)) if len(sides) else 1.0

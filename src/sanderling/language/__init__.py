@@ -1,0 +1,5 @@
+"""SQL text to statements: a dialect on sqlglot; it knows no data."""
+
+from sanderling.language.parse import parse_script, parse_statement
+
+__all__ = ["parse_script", "parse_statement"]

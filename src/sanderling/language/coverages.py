@@ -1,0 +1,220 @@
+"""INSIDE's targets and the coverages: RECT, CIRCLE, POLYGON, MULTIPOLYGON, and the moving forms.
+
+A mix-in of the dialect's parser. Numbers are read with their sign; a shape that cannot be (a
+negative radius, an open or self-crossing ring) is refused here, where its text is at hand.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import shapely
+from sqlglot.tokens import Token, TokenType
+
+from sanderling.errors import QueryError
+from sanderling.language.statements import (
+    CircleShape,
+    Coverage,
+    InsideTarget,
+    MovingCircleShape,
+    MovingRectShape,
+    PolygonShape,
+    RectShape,
+    Span,
+    Value,
+)
+
+FORMS = "INSIDE takes (x1, y1, x2, y2), (x, y, r), ('M', id, xdist, ydist), ('M', id, r), a region or a coverage"
+COVERAGES = ("RECT", "CIRCLE", "POLYGON", "MULTIPOLYGON")
+
+
+class CoverageParser:
+    """Reads coverages from the token stream; to be mixed into a sqlglot parser."""
+
+    # What the sqlglot parser brings.
+    _curr: Any
+    _prev: Any
+    _next: Any
+    _match: Any
+    _match_l_paren: Any
+    _match_r_paren: Any
+    _match_text_seq: Any
+    _advance: Any
+    raise_error: Any
+    refuse: Any
+    _name: Any
+
+    def _value(self, what: str) -> Value:
+        first = self._curr
+        if first and first.token_type == TokenType.STRING:
+            self._advance()
+            return Value(first.text, Span(first.start, first.end + 1))
+        if not first or first.token_type not in (TokenType.NUMBER, TokenType.DASH, TokenType.PLUS):
+            self.raise_error(f"Expected {what}")
+        sign = self._sign()
+        token = self._curr
+        if not self._match(TokenType.NUMBER):
+            self.raise_error(f"Expected {what}")
+        text = token.text
+        number = float(text) if any(c in text for c in ".eE") else int(text)
+        return Value(sign * number, Span(first.start, token.end + 1))
+
+    def _sign(self) -> int:
+        sign = 1
+        while self._curr and self._curr.token_type in (TokenType.DASH, TokenType.PLUS):
+            sign = -sign if self._curr.token_type == TokenType.DASH else sign
+            self._advance()
+        return sign
+
+    def _finite(self) -> float:
+        first = self._curr
+        value = self._value("a number")
+        if isinstance(value.value, str):
+            raise self.refuse("query.wrong_type", f'"{value.value}" is not a number', "write it without quotes", first)
+        number = float(value.value) if abs(value.value) < 1e308 else math.inf
+        if not math.isfinite(number):
+            raise self.refuse("query.not_finite", f"{first.text} is too large", "coordinates are finite doubles", first)
+        return number
+
+    def _not_negative(self, what: str, number: float, at: Token) -> None:
+        if number < 0:
+            raise self.refuse(
+                f"query.negative_{what}", f"a {what} cannot be negative: {number:g}",
+                f"give a {what} of 0 or more", at,
+            )  # fmt: skip
+
+    # ----- INSIDE
+
+    def _parse_inside_target(self) -> InsideTarget:
+        if self._match(TokenType.L_PAREN, advance=False):
+            return self._parse_inside_tuple()
+        if self._is_coverage():
+            return self._parse_coverage()
+        name: InsideTarget = self._name("a region's name or a coverage")
+        return name
+
+    def _parse_inside_tuple(self) -> InsideTarget:
+        first = self._curr
+        self._advance()
+        if self._curr and self._curr.token_type == TokenType.STRING and self._curr.text.upper() == "M":
+            return self._parse_moving(first)
+        starts, numbers = self._numbers()
+        if len(numbers) == 4:
+            return RectShape(*numbers)
+        if len(numbers) == 3:
+            return self._circle(starts, numbers)
+        raise self._wrong_count(first, f"INSIDE got {len(numbers)} numbers")
+
+    def _parse_moving(self, first: Token) -> InsideTarget:
+        self._advance()
+        if not self._match(TokenType.COMMA):
+            raise self._wrong_count(first, "a moving INSIDE needs a focal object and a size")
+        if self._curr and self._curr.token_type == TokenType.VAR:
+            raise self.refuse(
+                "query.wrong_type", f"the focal object {self._curr.text} is not a constant",
+                f"write its key in quotes: '{self._curr.text}'", self._curr,
+            )  # fmt: skip
+        focal = self._value("the focal object's key")
+        starts: list[Token] = []
+        sizes: list[float] = []
+        while self._match(TokenType.COMMA):
+            starts.append(self._curr)
+            sizes.append(self._finite())
+        self._match_r_paren()
+        if len(sizes) not in (1, 2):
+            raise self._wrong_count(first, f"a moving INSIDE got {len(sizes)} sizes")
+        for start, size in zip(starts, sizes, strict=True):
+            self._not_negative("radius" if len(sizes) == 1 else "length", size, start)
+        return MovingCircleShape(focal, sizes[0]) if len(sizes) == 1 else MovingRectShape(focal, sizes[0], sizes[1])
+
+    def _wrong_count(self, first: Token, message: str) -> QueryError:
+        error: QueryError = self.refuse("query.wrong_argument_count", message, FORMS, first, self._prev)
+        return error
+
+    def _numbers(self) -> tuple[list[Token], list[float]]:
+        starts, numbers = [self._curr], [self._finite()]
+        while self._match(TokenType.COMMA):
+            starts.append(self._curr)
+            numbers.append(self._finite())
+        self._match_r_paren()
+        return starts, numbers
+
+    def _circle(self, starts: list[Token], numbers: list[float]) -> CircleShape:
+        self._not_negative("radius", numbers[2], starts[2])
+        return CircleShape(*numbers)
+
+    # ----- coverages
+
+    def _is_coverage(self) -> bool:
+        return bool(
+            self._curr
+            and self._curr.text.upper() in COVERAGES
+            and self._next
+            and self._next.token_type == TokenType.L_PAREN
+        )
+
+    def _parse_coverage(self) -> Coverage:
+        first = self._curr
+        if not self._is_coverage():
+            self.raise_error(f"Expected a coverage: {', '.join(COVERAGES)}")
+        word = first.text.upper()
+        self._advance()
+        self._match_l_paren()
+        if word == "POLYGON":
+            return self._checked([self._rings()], first)
+        if word == "MULTIPOLYGON":
+            return self._checked(self._polygons(), first)
+        starts, numbers = self._numbers()
+        expected = 4 if word == "RECT" else 3
+        if len(numbers) != expected:
+            raise self.refuse(
+                "query.wrong_argument_count", f"{word} takes {expected} numbers, not {len(numbers)}",
+                "RECT (x1, y1, x2, y2) or CIRCLE (x, y, r)", first, self._prev,
+            )  # fmt: skip
+        return RectShape(*numbers) if word == "RECT" else self._circle(starts, numbers)
+
+    def _polygons(self) -> list[list[list[tuple[float, float]]]]:
+        polygons = []
+        while True:
+            self._match_l_paren()
+            polygons.append(self._rings())
+            if not self._match(TokenType.COMMA):
+                break
+        self._match_r_paren()
+        return polygons
+
+    def _rings(self) -> list[list[tuple[float, float]]]:
+        rings = [self._ring()]
+        while self._match(TokenType.COMMA):
+            rings.append(self._ring())
+        self._match_r_paren()
+        return rings
+
+    def _ring(self) -> list[tuple[float, float]]:
+        first = self._curr
+        self._match_l_paren()
+        points = [(self._finite(), self._finite())]
+        while self._match(TokenType.COMMA):
+            points.append((self._finite(), self._finite()))
+        self._match_r_paren()
+        if points[0] != points[-1]:
+            raise self.refuse(
+                "query.open_ring", "this ring is not closed", "end it with its first point", first, self._prev
+            )
+        if len(points) < 4:
+            raise self.refuse(
+                "query.short_ring", "a ring needs three corners and its first point again", "add corners",
+                first, self._prev,
+            )  # fmt: skip
+        return points
+
+    def _checked(self, polygons: list[list[list[tuple[float, float]]]], first: Token) -> PolygonShape:
+        shape = shapely.MultiPolygon([(rings[0], rings[1:]) for rings in polygons])
+        if not shapely.is_valid(shape):
+            reason = shapely.is_valid_reason(shape)
+            raise self.refuse(
+                "query.self_crossing_ring", f"this polygon is not valid: {reason}",
+                "rings may neither cross themselves nor each other", first, self._prev,
+            )  # fmt: skip
+        return PolygonShape(shapely.to_wkb(shape))

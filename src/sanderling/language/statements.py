@@ -1,0 +1,161 @@
+"""What a script can say, one dataclass per statement, with where each name stands in the text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Union
+
+from sqlglot import exp
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Characters `start` to `end` (not included) of the script."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    text: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A constant as written: a string or a number."""
+
+    value: str | int | float
+    span: Span
+
+
+# Coverages: the shape of an area. Numbers are finite; ranges are checked where they are read.
+
+
+@dataclass(frozen=True, slots=True)
+class RectShape:
+    x1: float
+    y1: float
+    x2: float
+    y2: float
+
+
+@dataclass(frozen=True, slots=True)
+class CircleShape:
+    x: float
+    y: float
+    radius: float
+
+
+@dataclass(frozen=True, slots=True)
+class PolygonShape:
+    wkb: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class MovingRectShape:
+    focal: Value
+    xdist: float
+    ydist: float
+
+
+@dataclass(frozen=True, slots=True)
+class MovingCircleShape:
+    focal: Value
+    radius: float
+
+
+Coverage = Union[RectShape, CircleShape, PolygonShape]
+InsideTarget = Union[Coverage, MovingRectShape, MovingCircleShape, Name]
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnDef:
+    name: Name
+    type: Name
+
+
+@dataclass(frozen=True, slots=True)
+class CreateStream:
+    name: Name
+    columns: tuple[ColumnDef, ...]
+    key: Name
+    time: Name
+    location: tuple[Name, Name]
+    gone: Name | None
+    options: dict[str, tuple[Name, Value]]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class CreateTable:
+    name: Name
+    columns: tuple[ColumnDef, ...]
+    key: Name
+    location: tuple[Name, Name] | None
+    options: dict[str, tuple[Name, Value]]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class CreateRegion:
+    name: Name
+    coverage: Coverage
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    kind: str  # STREAM, TABLE, REGION or QUERY
+    name: Name
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Show:
+    kind: str  # STREAMS, TABLES, REGIONS or QUERIES
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class DescribeQuery:
+    name: Name
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Explain:
+    name: Name
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterQuery:
+    name: Name
+    select: exp.Select
+    inside: InsideTarget | None
+    sql: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class At:
+    """A statement that takes effect from the tick that contains `time` on."""
+
+    time: Value
+    statement: Statement
+    span: Span
+
+
+Statement = Union[
+    CreateStream,
+    CreateTable,
+    CreateRegion,
+    Drop,
+    Show,
+    DescribeQuery,
+    Explain,
+    RegisterQuery,
+    At,
+]

@@ -1,0 +1,1 @@
+"""Signed rows of shards to one change per query."""

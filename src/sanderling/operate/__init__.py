@@ -1,0 +1,1 @@
+"""Incremental operators, one file per operator; they know neither Spark nor files."""

@@ -1,0 +1,85 @@
+"""WHERE: which conditions a reading satisfies, evaluated once per batch and distinct condition.
+
+Conditions with few distinct constants are judged per reading, before the join. Those whose
+constants differ from query to query are judged per pair, after it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Callable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sanderling import relational
+from sanderling.plan.plans import Template
+
+Bools = npt.NDArray[np.bool_]
+I64 = npt.NDArray[np.int64]
+
+# More distinct conditions than this, and judging the pairs is cheaper than judging every reading.
+MANY_CONDITIONS = 16
+
+Columns = Callable[[str], pa.ChunkedArray]
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One template's WHERE with one set of constants."""
+
+    sql: str
+    reads: tuple[str, ...]
+    constants: dict[str, pa.Scalar]
+
+    def holds(self, n: int, reading: Columns) -> Bools:
+        """For each of n readings, whether it is satisfied; NULL is not."""
+        columns = {r: reading(r[2:]) for r in self.reads if r.startswith("r:")}
+        columns |= {name: pa.repeat(value, n) for name, value in self.constants.items()}
+        return judged(self.sql, columns, n)
+
+
+def judged(sql: str, columns: dict[str, pa.Array | pa.ChunkedArray], n: int) -> Bools:
+    """A condition over columns; without any it is judged once for all."""
+    table = pa.table(columns) if columns else pa.table({"one": pa.array(np.zeros(n, np.int8))})
+    (verdict,) = relational.evaluate([sql], table)
+    return np.asarray(verdict.fill_null(False).to_numpy(), np.bool_)
+
+
+def distinct_conditions(template: Template, constants: pa.Table) -> tuple[list[Condition], I64] | None:
+    """The distinct conditions of a template and which one each of its regions has; None if they are many."""
+    assert template.where is not None
+    reads = tuple(sorted(template.where_reads))
+    names = [r for r in reads if r.startswith("q:")]
+    if not names:
+        return [Condition(template.where, reads, {})], np.zeros(constants.num_rows, np.int64)
+    used = constants.select(names)
+    distinct = used.group_by(names, use_threads=False).aggregate([])
+    if distinct.num_rows > MANY_CONDITIONS:
+        return None
+    which = np.full(used.num_rows, -1, np.int64)
+    conditions = []
+    for number, row in enumerate(distinct.to_batches()[0].to_struct_array() if distinct.num_rows else []):
+        scalars = {name: row[name] for name in names}
+        conditions.append(Condition(template.where, reads, scalars))
+        is_same = np.ones(used.num_rows, np.bool_)
+        for name, scalar in scalars.items():
+            is_same &= same_as(used.column(name), scalar)
+        which[is_same] = number
+    # A NaN is no value's equal; such a template is judged by the pair.
+    return (conditions, which) if (which >= 0).all() else None
+
+
+def same_as(column: pa.ChunkedArray, scalar: pa.Scalar) -> Bools:
+    """Where a column holds this very value, NULL being the same as NULL."""
+    if not scalar.is_valid:
+        return np.asarray(pc.is_null(column).to_numpy(), np.bool_)
+    return np.asarray(pc.equal(column, scalar).fill_null(False).to_numpy(), np.bool_)
+
+
+def truth(conditions: Sequence[Condition], n: int, reading: Columns) -> Bools:
+    """Conditions × readings; row 0 is the condition that always holds."""
+    rows = [np.ones(n, np.bool_), *(c.holds(n, reading) for c in conditions)]
+    return np.ascontiguousarray(np.stack(rows))

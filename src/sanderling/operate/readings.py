@@ -1,0 +1,191 @@
+"""NOW: each object's last reading, and the readings whose tick has not closed yet.
+
+accept ──► pending ──close──► store (append-only, compacted) ◄── row_of[object]
+                        └──► moves: what was, what is
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sanderling.batches import TS, MoveBatch
+from sanderling.catalog import Stream
+from sanderling.clock import NOTHING_YET, tick_ends
+from sanderling.kernels.fold import fold, rows_by_object
+
+I64 = npt.NDArray[np.int64]
+F64 = npt.NDArray[np.float64]
+
+# Compaction waits for this much, so that small fleets are not copied all the time.
+ROWS_WORTH_COMPACTING = 10_000
+
+
+class LastReadings:
+    """The objects of one shard (or the focal objects of a stream).
+
+    Promises (tests/properties/test_readings.py):
+      order     of two readings of an object in a tick the later counts; at equal times the later to arrive
+      chunking  accepting in pieces and closing once is accepting at once
+      memory    objects that are gone, and rows that were replaced, are forgotten
+    """
+
+    def __init__(self, stream: Stream, schema: pa.Schema):
+        self.stream = stream
+        self.schema = schema
+        self.keys: pa.Array = pa.array([], schema.field(stream.key).type)
+        self.row_of: I64 = np.empty(0, np.int64)
+        self.ts_of: I64 = np.empty(0, np.int64)
+        self.store: pa.Table = schema.empty_table()
+        self.x: F64 = np.empty(0, np.float64)
+        self.y: F64 = np.empty(0, np.float64)
+        self.pending: pa.Table = schema.empty_table()
+        self._pending_ts: I64 = np.empty(0, np.int64)
+        # For saving only what changed: readings since the last drain are the tail of pending, or logged.
+        self._fresh = 0
+        self._log: list[pa.Table] = []
+
+    # ----- readings in
+
+    def accept(self, readings: pa.Table) -> None:
+        """Takes readings of ticks that are still open, in order of arrival."""
+        if readings.num_rows:
+            self.pending = pa.concat_tables([self.pending, readings])
+            self._pending_ts = np.concatenate([self._pending_ts, int64_of(readings, TS)])
+            self._fresh += readings.num_rows
+
+    def close(self, closed_to: int) -> MoveBatch:
+        """Applies all pending readings of ticks up to `closed_to`; what moved comes back, by tick."""
+        is_closing = tick_ends(self._pending_ts, self.stream.tick_us) <= closed_to
+        saved = len(is_closing) - self._fresh
+        saved_closing = int(is_closing[:saved].sum())
+        self._fresh -= int(is_closing[saved:].sum())
+        if is_closing.all():
+            closing, ts = self.pending, self._pending_ts
+            self.pending, self._pending_ts = self.schema.empty_table(), np.empty(0, np.int64)
+        elif is_closing.any():
+            closing, ts = self.pending.filter(pa.array(is_closing)), self._pending_ts[is_closing]
+            self.pending = self.pending.filter(pa.array(~is_closing)).combine_chunks()
+            self._pending_ts = self._pending_ts[~is_closing]
+        else:
+            closing, ts = self.schema.empty_table(), np.empty(0, np.int64)
+        return self._apply(closing, ts, closed_to, saved_closing)
+
+    def _apply(self, closing: pa.Table, ts: I64, closed_to: int, saved: int) -> MoveBatch:
+        stream = self.stream
+        objects = self._intern(closing.column(stream.key))
+        by_time = np.argsort(ts, kind="stable") if (np.diff(ts) < 0).any() else np.arange(len(ts))
+        ordered = rows_by_object(objects, len(self.row_of), by_time)
+        self._log_last(closing, objects[ordered], ordered, saved)
+        stale_us = -1 if stream.stale_after_us is None else stream.stale_after_us
+        kept, tick, who, old, new = fold(
+            ordered, objects, ts, self._is_gone(closing), self.row_of, self.ts_of,
+            self.store.num_rows, stream.tick_us, stale_us, closed_to,
+        )  # fmt: skip
+        self._append(closing.take(pa.array(kept)) if len(kept) < closing.num_rows else _reordered(closing, kept))
+        silent = self._silent(stale_us, closed_to)
+        if len(silent[0]):
+            tick, who, old = (np.concatenate(pair) for pair in zip((tick, who, old), silent, strict=True))
+            new = np.concatenate([new, np.full(len(silent[0]), -1)])
+        by_tick = np.argsort(tick, kind="stable")
+        return MoveBatch(tick[by_tick], who[by_tick], old[by_tick], new[by_tick])
+
+    def _log_last(self, closing: pa.Table, owners: I64, ordered: I64, saved: int) -> None:
+        """Of the readings not saved yet only each object's last still matters, now that their ticks close."""
+        if len(ordered) > saved:
+            last = ordered[np.append(owners[1:] != owners[:-1], True)]
+            # In order of arrival: what is restored is replayed.
+            self._log.append(closing.take(pa.array(np.sort(last[last >= saved]))))
+
+    def drain(self) -> pa.Table:
+        """What came since the last drain and still matters; replaying it gives this state again."""
+        fresh = self.pending.slice(self.pending.num_rows - self._fresh)
+        changes = pa.concat_tables([*self._log, fresh]) if self._log or self._fresh else self.schema.empty_table()
+        self._log, self._fresh = [], 0
+        return changes.combine_chunks()
+
+    def _is_gone(self, readings: pa.Table) -> npt.NDArray[np.bool_]:
+        if self.stream.gone is None:
+            return np.zeros(readings.num_rows, np.bool_)
+        said = readings.column(self.stream.gone).fill_null(False)
+        return np.asarray(said.to_numpy(), np.bool_)
+
+    def _silent(self, stale_us: int, closed_to: int) -> tuple[I64, I64, I64]:
+        """Objects that became stale without saying anything: tick, object, row."""
+        nothing = np.empty(0, np.int64)
+        if stale_us < 0 or closed_to == NOTHING_YET or not len(self.row_of):
+            return nothing, nothing, nothing
+        tick_us = self.stream.tick_us
+        at = ((self.ts_of + stale_us) // tick_us + 1) * tick_us
+        who = np.flatnonzero((self.row_of >= 0) & (at <= closed_to))
+        rows = self.row_of[who]
+        self.row_of[who] = -1
+        return at[who], who, rows
+
+    # ----- objects and rows
+
+    def _intern(self, keys: pa.ChunkedArray) -> I64:
+        """Each key's object number; keys not seen before get new ones."""
+        if not len(keys):
+            return np.empty(0, np.int64)
+        encoded = keys.combine_chunks().dictionary_encode()
+        if isinstance(encoded, pa.ChunkedArray):
+            encoded = encoded.combine_chunks()
+        distinct = encoded.dictionary
+        known = pc.index_in(distinct, value_set=self.keys)
+        is_new = pc.is_null(known)
+        numbers = known.fill_null(-1).to_numpy().astype(np.int64)
+        mask = is_new.to_numpy(zero_copy_only=False)
+        count = int(mask.sum())
+        if count:
+            numbers[mask] = np.arange(len(self.keys), len(self.keys) + count)
+            self.keys = pa.concat_arrays([self.keys, distinct.filter(is_new)])
+            self.row_of = np.concatenate([self.row_of, np.full(count, -1)])
+            self.ts_of = np.concatenate([self.ts_of, np.full(count, NOTHING_YET)])
+        return numbers[encoded.indices.to_numpy()]
+
+    def _append(self, readings: pa.Table) -> None:
+        if readings.num_rows:
+            self.store = pa.concat_tables([self.store, readings])
+            self.x = np.concatenate([self.x, float64_of(readings, self.stream.x)])
+            self.y = np.concatenate([self.y, float64_of(readings, self.stream.y)])
+
+    def compact(self) -> None:
+        """Forgets objects that are gone and rows that were replaced, once they are the greater part."""
+        is_present = self.row_of >= 0
+        alive = int(is_present.sum())
+        if self.store.num_rows <= 2 * alive + ROWS_WORTH_COMPACTING and len(self.row_of) <= 2 * alive + ROWS_WORTH_COMPACTING:
+            return
+        self.replace(self.last(), self.ts_of[is_present])
+
+    def last(self) -> pa.Table:
+        """The last readings of the objects that are present, in order of object."""
+        return self.store.take(pa.array(self.row_of[self.row_of >= 0])).combine_chunks()
+
+    def replace(self, readings: pa.Table, ts: I64) -> None:
+        """Begins anew with these last readings."""
+        self.keys = pa.array([], self.keys.type)
+        self.store = readings
+        self.keys = pa.concat_arrays([self.keys, *readings.column(self.stream.key).chunks])
+        self.row_of = np.arange(readings.num_rows)
+        self.ts_of = ts.copy()
+        self.x, self.y = float64_of(readings, self.stream.x), float64_of(readings, self.stream.y)
+
+    def object_of(self, keys: pa.Array) -> I64:
+        """The object number of each key, -1 where the key is unknown."""
+        return np.asarray(pc.index_in(keys, value_set=self.keys).fill_null(-1).to_numpy(), np.int64)
+
+
+def int64_of(table: pa.Table, column: str) -> I64:
+    return np.asarray(table.column(column).to_numpy(), np.int64)
+
+
+def float64_of(table: pa.Table, column: str) -> F64:
+    return np.asarray(table.column(column).to_numpy(), np.float64)
+
+
+def _reordered(readings: pa.Table, order: I64) -> pa.Table:
+    """All rows in a given order; no copy where they are in it already."""
+    return readings if (np.diff(order) == 1).all() else readings.take(pa.array(order))

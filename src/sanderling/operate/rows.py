@@ -1,0 +1,77 @@
+"""Pairs to signed rows: the select list, evaluated only for what is emitted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sanderling import relational
+from sanderling.batches import PairBatch
+from sanderling.plan.plans import OutputColumn, Regions, Template
+
+I64 = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Emission:
+    """What goes out: the tick, the region, the reading's row, and the sign."""
+
+    tick: I64
+    region: I64
+    row: I64
+    sign: npt.NDArray[np.int8]
+
+    def __len__(self) -> int:
+        return len(self.tick)
+
+    @classmethod
+    def of(cls, pairs: PairBatch, is_changed: npt.NDArray[np.bool_]) -> Emission:
+        """Exits with the old reading, entries with the new; who stays goes out and in if its row changed."""
+        goes = pairs.was & (~pairs.is_ | is_changed)
+        comes = pairs.is_ & (~pairs.was | is_changed)
+        sign = np.concatenate([np.full(int(goes.sum()), -1, np.int8), np.full(int(comes.sum()), 1, np.int8)])
+        return cls(
+            np.concatenate([pairs.tick[goes], pairs.tick[comes]]),
+            np.concatenate([pairs.region[goes], pairs.region[comes]]),
+            np.concatenate([pairs.old_row[goes], pairs.new_row[comes]]),
+            sign,
+        )
+
+
+def signed_rows(
+    emission: Emission, template: Template, constants: pa.Table, regions: Regions, store: pa.Table
+) -> pa.Table:
+    """The rows of one template: query, tick, sign and the select list."""
+    rows = pa.array(emission.row)
+    in_template = pa.array(regions.row_in_template[emission.region])
+
+    def column(read: str) -> pa.ChunkedArray:
+        return store.column(read[2:]).take(rows) if read.startswith("r:") else constants.column(read).take(in_template)
+
+    expressions = [o for o in template.outputs if not o.is_plain]
+    evaluated = iter(_evaluated(expressions, column, len(emission)))
+    columns = [column(o.source) if o.is_plain else next(evaluated) for o in template.outputs]
+    fixed = [pa.array(regions.query[emission.region]), pa.array(emission.tick), pa.array(emission.sign)]
+    return pa.Table.from_arrays([*fixed, *columns], schema=template.schema())
+
+
+def _evaluated(outputs: list[OutputColumn], column: object, n: int) -> list[pa.ChunkedArray]:
+    if not outputs:
+        return []
+    reads = sorted({r for o in outputs for r in o.reads})
+    columns = {r: column(r) for r in reads}  # type: ignore[operator]
+    table = pa.table(columns) if columns else pa.table({"one": pa.array(np.zeros(n, np.int8))})
+    answers = relational.evaluate([o.sql for o in outputs], table)
+    return [_finite(a.cast(o.type.arrow)) for o, a in zip(outputs, answers, strict=True)]
+
+
+def _finite(values: pa.ChunkedArray) -> pa.ChunkedArray:
+    """An expression without a finite value is NULL, and there is one zero."""
+    if not pa.types.is_floating(values.type):
+        return values
+    finite = pc.if_else(pc.is_finite(values), values, pa.scalar(None, values.type))
+    return pc.add(finite, pa.scalar(0.0, values.type))

@@ -1,0 +1,1 @@
+"""Statements to operators, and what is shared; it knows no rows."""

@@ -1,0 +1,135 @@
+"""CREATE STREAM and CREATE TABLE, checked: columns, types, clauses, options."""
+
+from __future__ import annotations
+
+from typing import Callable
+
+from sanderling.catalog import Column, Stream
+from sanderling.clock import duration_us
+from sanderling.errors import Place, QueryError, did_you_mean
+from sanderling.language.statements import ColumnDef, CreateStream, CreateTable, Name, Span, Value
+from sanderling.types import TYPES, type_named
+
+STREAM_OPTIONS = ("path", "format", "tick", "lateness", "stale_after")
+TABLE_OPTIONS = ("path", "format")
+FORMATS = ("csv", "json", "parquet")
+# Names that mean something else inside a query.
+RESERVED = ("location", "region")
+
+Refuse = Callable[[str, str, str, Span], QueryError]
+
+
+class Declarations:
+    """Turns a CREATE into a declaration, or says what is wrong with it and where."""
+
+    def __init__(self, text: str):
+        self.text = text
+
+    def refuse(self, code: str, message: str, hint: str, span: Span) -> QueryError:
+        return QueryError(code, message, hint, Place.in_text(self.text, span.start, span.end))
+
+    def stream(self, statement: CreateStream) -> Stream:
+        columns = self.columns(statement.columns)
+        if not columns:
+            raise self.refuse("query.missing_clause", "a stream declares its columns", "add (…)", statement.name.span)
+        key = self._column(statement.key, columns, "KEY")
+        self._must_be(key, statement.key, "a STRING or an integer", key.type.is_integer or key.type.name == "STRING")
+        time = self._column(statement.time, columns, "TIME")
+        is_time = time.type.name in ("TIMESTAMP", "DATE") or time.type.is_number
+        self._must_be(time, statement.time, "a TIMESTAMP or a number of seconds", is_time)
+        x, y = (self._column(n, columns, "LOCATION") for n in statement.location)
+        for column, name in ((x, statement.location[0]), (y, statement.location[1])):
+            self._must_be(column, name, "a number", column.type.is_number)
+        gone = self._column(statement.gone, columns, "GONE") if statement.gone else None
+        if gone is not None and statement.gone is not None:
+            self._must_be(gone, statement.gone, "a BOOLEAN", gone.type.name == "BOOLEAN")
+        self._refuse_roles_twice(statement)
+        options = self.options(statement.options, STREAM_OPTIONS)
+        tick = self._duration(options, "tick", 1_000_000)
+        if tick == 0:
+            raise self.refuse("query.bad_option", "a tick cannot be 0", "tick = '1 second'", options["tick"].span)
+        stale = self._duration(options, "stale_after", 0) if "stale_after" in options else None
+        return Stream(
+            statement.name.text, columns, key.name, time.name, x.name, y.name, gone.name if gone else None,
+            self.text_option(options, "path"), self.format_option(options), tick,
+            self._duration(options, "lateness", 0), stale,
+        )  # fmt: skip
+
+    def table_columns(self, statement: CreateTable) -> tuple[Column, ...] | None:
+        columns = self.columns(statement.columns)
+        for name in statement.location or ():
+            if columns:
+                self._column(name, columns, "LOCATION")
+        return columns or None
+
+    def columns(self, definitions: tuple[ColumnDef, ...]) -> tuple[Column, ...]:
+        columns: list[Column] = []
+        for definition in definitions:
+            name = definition.name
+            if any(c.name.casefold() == name.text.casefold() for c in columns):
+                raise self.refuse("query.duplicate_column", f'two columns are named "{name.text}"', "rename one", name.span)
+            if name.text.casefold() in RESERVED:
+                hint = "rename the column"
+                raise self.refuse("query.reserved_name", f'"{name.text}" has a meaning of its own in queries', hint, name.span)
+            type_ = type_named(definition.type.text)
+            if type_ is None:
+                hint = did_you_mean(definition.type.text, TYPES) or "types: " + ", ".join(TYPES)
+                message = f'no type is named "{definition.type.text}"'
+                raise self.refuse("query.unknown_type", message, hint, definition.type.span)
+            columns.append(Column(name.text, type_))
+        return tuple(columns)
+
+    def _column(self, name: Name, columns: tuple[Column, ...], clause: str) -> Column:
+        for column in columns:
+            if column.name.casefold() == name.text.casefold():
+                return column
+        hint = did_you_mean(name.text, [c.name for c in columns])
+        raise self.refuse("query.unknown_column", f'{clause} names "{name.text}", which is no column', hint, name.span)
+
+    def _must_be(self, column: Column, name: Name, what: str, holds: bool) -> None:
+        if not holds:
+            message = f'"{column.name}" is {column.type.name}, it has to be {what}'
+            raise self.refuse("query.wrong_type", message, "declare it with another type", name.span)
+
+    def _refuse_roles_twice(self, statement: CreateStream) -> None:
+        names = [statement.key, statement.time, *statement.location, *([statement.gone] if statement.gone else [])]
+        seen: set[str] = set()
+        for name in names:
+            if name.text.casefold() in seen:
+                message = f'"{name.text}" is used twice among KEY, TIME, LOCATION and GONE'
+                raise self.refuse("query.duplicate_role", message, "name another column", name.span)
+            seen.add(name.text.casefold())
+
+    # ----- options
+
+    def options(self, options: dict[str, tuple[Name, Value]], known: tuple[str, ...]) -> dict[str, Value]:
+        for key, (name, _) in options.items():
+            if key not in known:
+                hint = did_you_mean(name.text, known)
+                raise self.refuse("query.unknown_option", f'no option is named "{name.text}"', hint, name.span)
+        return {key: value for key, (_, value) in options.items()}
+
+    def text_option(self, options: dict[str, Value], key: str) -> str | None:
+        if key not in options:
+            return None
+        value = options[key]
+        if not isinstance(value.value, str) or not value.value:
+            raise self.refuse("query.bad_option", f"{key} is a text in quotes", f"{key} = '…'", value.span)
+        return value.value
+
+    def format_option(self, options: dict[str, Value], known: tuple[str, ...] = FORMATS) -> str:
+        text = self.text_option(options, "format")
+        if text is not None and text.lower() not in known:
+            hint = "formats: " + ", ".join(known)
+            raise self.refuse("query.bad_option", f'no format is named "{text}"', hint, options["format"].span)
+        return text.lower() if text else ""
+
+    def _duration(self, options: dict[str, Value], key: str, default: int) -> int:
+        if key not in options:
+            return default
+        value = options[key]
+        duration = duration_us(value.value)
+        if duration is None or duration < 0 or duration > 2**52:
+            hint = f"{key} = '5 seconds', '500 ms', '10 minutes', or a number of seconds"
+            raise self.refuse("query.bad_option", f"{key} is not a duration: {value.value}", hint, value.span)
+        return duration

@@ -1,0 +1,42 @@
+"""EXPLAIN: the plan of one query as a tree, with what it shares and where each part runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sanderling.clock import show_duration
+from sanderling.plan.plans import BOX, DISC, EVERYWHERE, POLYGON, Plan
+
+if TYPE_CHECKING:
+    from sanderling.plan.planner import Listing
+
+SHAPES = {BOX: "rectangle", DISC: "circle", POLYGON: "polygon", EVERYWHERE: "everywhere"}
+
+
+def explain_query(plan: Plan, name: str) -> Listing:
+    """A tree from the subscriber down to the stream; read it from the bottom up."""
+    from sanderling.plan.planner import Listing
+
+    query = [q for q in plan.queries if q.name == name][-1]
+    template = plan.templates()[query.template]
+    sharing = sum(q.template == query.template for q in plan.queries)
+    stream_plan = next(s for s in plan.streams if s.stream.name == query.stream)
+    stream, regions = stream_plan.stream, stream_plan.regions
+    mine = regions.query == query.id
+    shape = SHAPES[int(regions.kind[mine][0])]
+    motion = "moving " if regions.focal[mine][0] >= 0 else ""
+    count = int(mine.sum())
+    what = f"{motion}{shape}" if count == 1 else f"{count} regions of a table"
+    where = [f"   ├─ where {template.where}"] if template.where else []
+    merge = "equal rows cancel" if not template.is_keyed else "nothing to do, each shard finishes its own rows"
+    lines = [
+        "deliver: signed rows in order of tick",
+        f"└─ merge: {merge}",
+        f"   ├─ select {', '.join(o.sql if o.is_plain else f'{o.sql} AS {o.name}' for o in template.outputs)}   [shard]",
+        *[f"{line}   [shard]" for line in where],
+        f"   ├─ inside: {what}, one grid join for all {len(regions)} regions of {stream.name}   [shard]",
+        f"   │    template {template.id}, shared by {sharing} {'query' if sharing == 1 else 'queries'}",
+        f"   └─ last readings of {stream.name}: tick {show_duration(stream.tick_us)}, "
+        f"lateness {show_duration(stream.lateness_us)}   [shard]",
+    ]
+    return Listing(f"plan of {name}", ("plan",), tuple((line,) for line in lines))

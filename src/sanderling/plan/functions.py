@@ -1,0 +1,39 @@
+"""What a scalar expression may hold: a list, so that nothing of the engine below leaks upwards.
+
+Each node is a pure function of its row. What reads a clock, a random number, a file or other rows
+is not here.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+OPERATORS: tuple[type[exp.Expression], ...] = (
+    exp.Column, exp.Identifier, exp.Literal, exp.Boolean, exp.Null, exp.Paren, exp.Alias,
+    exp.And, exp.Or, exp.Not, exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ,
+    exp.Is, exp.In, exp.Between, exp.Like, exp.ILike, exp.RegexpLike, exp.Escape,
+    exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.Neg, exp.DPipe,
+    exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor, exp.BitwiseNot,
+    exp.Case, exp.If, exp.Cast, exp.TryCast, exp.DataType, exp.DataTypeParam, exp.Interval, exp.Var,
+)  # fmt: skip
+
+FUNCTIONS: dict[str, type[exp.Expression]] = {
+    "abs": exp.Abs, "acos": exp.Acos, "ascii": exp.Ascii, "asin": exp.Asin, "atan": exp.Atan, "atan2": exp.Atan2,
+    "cbrt": exp.Cbrt, "ceil": exp.Ceil, "coalesce": exp.Coalesce, "concat": exp.Concat, "concat_ws": exp.ConcatWs,
+    "contains": exp.Contains, "cos": exp.Cos, "date_trunc": exp.TimestampTrunc, "day": exp.Day,
+    "dayofweek": exp.DayOfWeek, "degrees": exp.Degrees, "endswith": exp.EndsWith, "exp": exp.Exp,
+    "extract": exp.Extract, "floor": exp.Floor, "greatest": exp.Greatest, "hour": exp.Hour, "instr": exp.StrPosition,
+    "isnan": exp.IsNan, "least": exp.Least, "left": exp.Left, "length": exp.Length, "ln": exp.Ln, "log": exp.Log,
+    "lower": exp.Lower, "lpad": exp.Pad, "minute": exp.Minute, "month": exp.Month, "nullif": exp.Nullif,
+    "pi": exp.Pi, "power": exp.Pow, "radians": exp.Radians, "regexp_extract": exp.RegexpExtract,
+    "repeat": exp.Repeat, "replace": exp.Replace, "reverse": exp.Reverse, "right": exp.Right, "round": exp.Round,
+    "second": exp.Second, "sign": exp.Sign, "sin": exp.Sin, "sqrt": exp.Sqrt, "startswith": exp.StartsWith,
+    "substring": exp.Substring, "tan": exp.Tan, "to_date": exp.TsOrDsToDate, "trim": exp.Trim,
+    "truncate": exp.Trunc, "upper": exp.Upper, "year": exp.Year,
+}  # fmt: skip
+
+ALLOWED: frozenset[type[exp.Expression]] = frozenset((*OPERATORS, *FUNCTIONS.values()))
+
+# Nodes that depend on other rows; they have their own clauses.
+OF_MANY_ROWS = (exp.AggFunc, exp.Window)
+NOT_PURE = (exp.CurrentTimestamp, exp.CurrentDate, exp.CurrentTime, exp.Rand, exp.Uuid)

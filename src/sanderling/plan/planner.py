@@ -1,0 +1,241 @@
+"""Statements in, a plan out: keeps the catalog, checks each statement against it, shares templates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from sanderling.catalog import Names, Stream, Table
+from sanderling.clock import show_duration, show_time, tick_end, timestamp_us
+from sanderling.errors import Place, QueryError, SanderlingError, did_you_mean
+from sanderling.ingest.tables import load_table
+from sanderling.language import parse_script
+from sanderling.language.statements import (
+    At,
+    Coverage,
+    CreateRegion,
+    CreateStream,
+    CreateTable,
+    DescribeQuery,
+    Drop,
+    Explain,
+    RegisterQuery,
+    Show,
+    Span,
+    Statement,
+)
+from sanderling.plan.build import build_plan
+from sanderling.plan.declarations import TABLE_OPTIONS, Declarations
+from sanderling.plan.explain import explain_query
+from sanderling.plan.plans import ALWAYS, NEVER, Plan
+from sanderling.plan.selects import Draft, SelectPlanner
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What SHOW, DESCRIBE and EXPLAIN answer: a title, headed columns, rows of text."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(slots=True)
+class Registered:
+    """A query of the catalog, with the ticks it lives in: `begin` included, `end` not."""
+
+    name: str
+    draft: Draft
+    sql: str
+    begin: int
+    end: int
+
+
+class Planner:
+    """The catalog and the statements that change it.
+
+    Promises (tests/plan): a refused statement changes nothing; statements at times take effect in
+    order of time, those without before all others.
+    """
+
+    def __init__(self, folder: Path | None = None):
+        self.streams: Names[Stream] = Names()
+        self.tables: Names[Table] = Names()
+        self.regions: Names[Coverage] = Names()
+        self.queries: Names[Registered] = Names()
+        self.ended: list[Registered] = []
+        self._folder = folder or Path(".")
+        self._selects = SelectPlanner(self.streams, self.tables, self.regions, self._kind_of, {})
+
+    # ----- running statements
+
+    def run_script(self, text: str) -> list[Listing]:
+        """Runs a whole script; what it asked to see comes back in order."""
+        statements = list(parse_script(text))
+        timed = [s for s in statements if isinstance(s, At)]
+        listings = [self.run(s, text) for s in statements if not isinstance(s, At)]
+        # Stable: statements of one time stay in the order they were written.
+        for _, at in sorted(((self._time(s, text), s) for s in timed), key=lambda pair: pair[0]):
+            listings.append(self.run(at, text))
+        return [listing for listing in listings if listing is not None]
+
+    def run(self, statement: Statement, text: str) -> Listing | None:
+        """Runs one statement; `text` is what its spans count in."""
+        at: int | None = None
+        if isinstance(statement, At):
+            at = self._time(statement, text)
+            statement = statement.statement
+            if isinstance(statement, (At, CreateStream)) or (isinstance(statement, Drop) and statement.kind == "STREAM"):
+                place = Place.in_text(text, statement.span.start, statement.span.end)
+                raise QueryError("query.not_timed", "this statement cannot stand after AT", "leave out AT", place)
+        match statement:
+            case CreateStream():
+                self._refuse_taken(statement, text)
+                self.streams.put(statement.name.text, Declarations(text).stream(statement))
+            case CreateTable():
+                self._refuse_taken(statement, text)
+                self.tables.put(statement.name.text, self._table(statement, text))
+            case CreateRegion():
+                self._refuse_taken(statement, text)
+                self.regions.put(statement.name.text, statement.coverage)
+            case RegisterQuery():
+                self._register(statement, text, at)
+            case Drop():
+                self._drop(statement, text, at)
+            case Show():
+                return self._show(statement.kind)
+            case DescribeQuery():
+                return self._describe(statement, text)
+            case Explain():
+                registered = self._known(self.queries, "query", statement, text)
+                return explain_query(self.plan(), registered.name)
+        return None
+
+    def plan(self) -> Plan:
+        """What every shard is to do."""
+        return build_plan(self.streams.values(), [*self.ended, *self.queries.values()])
+
+    # ----- names
+
+    def _kind_of(self, name: str) -> str | None:
+        kinds: dict[str, Names[Any]] = {
+            "stream": self.streams, "table": self.tables, "region": self.regions, "query": self.queries
+        }  # fmt: skip
+        return next((kind for kind, names in kinds.items() if name in names), None)
+
+    def _refuse_taken(self, statement: CreateStream | CreateTable | CreateRegion | RegisterQuery, text: str) -> None:
+        name = statement.name
+        kind = self._kind_of(name.text)
+        if kind:
+            place = Place.in_text(text, name.span.start, name.span.end)
+            hint = f"choose another name, or DROP {kind.upper()} {name.text} first"
+            raise QueryError("query.name_taken", f'a {kind} is named "{name.text}" already', hint, place)
+
+    def _known(self, names: Names[Any], kind: str, statement: Drop | DescribeQuery | Explain, text: str) -> Any:
+        name = statement.name
+        found = names.get(name.text)
+        if found is None:
+            other = self._kind_of(name.text)
+            hint = f'"{name.text}" is a {other}' if other else did_you_mean(name.text, names)
+            place = Place.in_text(text, name.span.start, name.span.end)
+            raise QueryError(f"query.unknown_{kind}", f'no {kind} is named "{name.text}"', hint, place)
+        return found
+
+    def _time(self, statement: At, text: str) -> int:
+        time = timestamp_us(statement.time.value)
+        if time is None or not -(2**55) < time < 2**58:
+            place = Place.in_text(text, statement.time.span.start, statement.time.span.end)
+            hint = "AT '2008-05-23 19:00:00' (UTC), or a number of seconds since 1970"
+            raise QueryError("query.bad_time", f"this is not a time: {statement.time.value}", hint, place)
+        return time
+
+    # ----- tables
+
+    def _table(self, statement: CreateTable, text: str) -> Table:
+        declarations = Declarations(text)
+        columns = declarations.table_columns(statement)
+        options = declarations.options(statement.options, TABLE_OPTIONS)
+        path = declarations.text_option(options, "path")
+        if path is None:
+            span = statement.name.span
+            raise declarations.refuse("query.missing_option", "a table needs a path", "WITH (path = '…')", span)
+        format_ = declarations.format_option(options, ("csv", "json", "parquet", "geojson")) or None
+        try:
+            found, rows, region = load_table(
+                statement.name.text, columns, statement.key.text, path, format_, self._folder
+            )
+        except SanderlingError as e:
+            # The loader knows no text: point at the clause that its complaint is about.
+            key_codes = ("query.duplicate_key", "query.missing_key_value", "query.unknown_column")
+            span = statement.key.span if e.code in key_codes else options["path"].span
+            raise type(e)(e.code, e.message, e.hint, Place.in_text(text, span.start, span.end)) from e
+        key = next(c.name for c in found if c.name.casefold() == statement.key.text.casefold())
+        return Table(statement.name.text, found, key, rows, region)
+
+    # ----- queries
+
+    def _register(self, statement: RegisterQuery, text: str, at: int | None) -> None:
+        self._refuse_taken(statement, text)
+        draft = self._selects.draft(statement, text)
+        begin = ALWAYS if at is None else tick_end(at, draft.stream.tick_us)
+        name = statement.name.text
+        self.queries.put(name, Registered(name, draft, statement.sql, begin, NEVER))
+
+    def _drop(self, statement: Drop, text: str, at: int | None) -> None:
+        kind = statement.kind.lower()
+        names: Names[Any] = {
+            "stream": self.streams, "table": self.tables, "region": self.regions, "query": self.queries
+        }[kind]  # fmt: skip
+        found = self._known(names, kind, statement, text)
+        if isinstance(found, Registered):
+            self._end(found, at)
+        else:
+            self._refuse_in_use(kind, statement.name.text, text, statement.name.span)
+        names.remove(statement.name.text)
+
+    def _end(self, query: Registered, at: int | None) -> None:
+        if at is None:
+            return  # it never lived in any tick
+        end = tick_end(at, query.draft.stream.tick_us)
+        if end > query.begin:
+            self.ended.append(replace(query, end=end))
+
+    def _refuse_in_use(self, kind: str, name: str, text: str, span: Span) -> None:
+        folded = name.casefold()
+        users = [
+            q.name
+            for q in [*self.queries.values(), *self.ended]
+            if (kind == "stream" and q.draft.stream.name.casefold() == folded)
+            or (kind == "table" and q.draft.table is not None and q.draft.table.name.casefold() == folded)
+            or (kind == "region" and folded in (r.casefold() for r in q.draft.regions_used) and q.end == NEVER)
+        ]
+        if users:
+            raise QueryError(
+                "query.in_use", f'{kind} "{name}" is used by query "{users[0]}"', f"DROP QUERY {users[0]} first",
+                Place.in_text(text, span.start, span.end),
+            )  # fmt: skip
+
+    # ----- what exists
+
+    def _show(self, kind: str) -> Listing:
+        if kind == "STREAMS":
+            rows = [
+                (s.name, f"{len(s.columns)}", s.key, show_duration(s.tick_us), show_duration(s.lateness_us), s.path or "")
+                for s in self.streams.values()
+            ]
+            return Listing("streams", ("name", "columns", "key", "tick", "lateness", "path"), tuple(rows))
+        if kind == "TABLES":
+            found = [(t.name, f"{len(t.columns)}", t.key, f"{t.rows.num_rows}") for t in self.tables.values()]
+            return Listing("tables", ("name", "columns", "key", "rows"), tuple(found))
+        if kind == "REGIONS":
+            shapes = [(n, type(self.regions.get(n)).__name__.removesuffix("Shape").lower()) for n in self.regions]
+            return Listing("regions", ("name", "shape"), tuple(shapes))
+        queries = [(q.name, q.draft.stream.name, q.sql) for q in self.queries.values()]
+        return Listing("queries", ("name", "stream", "sql"), tuple(queries))
+
+    def _describe(self, statement: DescribeQuery, text: str) -> Listing:
+        query = self._known(self.queries, "query", statement, text)
+        begins = "" if query.begin == ALWAYS else f", from {show_time(query.begin)}"
+        rows = tuple((o.name, o.type.name) for o in query.draft.outputs)
+        return Listing(f"query {query.name}{begins}", ("column", "type"), rows)

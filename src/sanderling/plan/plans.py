@@ -1,0 +1,129 @@
+"""What planning gives: picklable descriptions, the same for every shard.
+
+stream plan ── templates   queries of one shape: condition and select list, written once
+            └─ regions     one row per query (or per row of its table): shape and constants
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sanderling.catalog import Stream
+from sanderling.types import SqlType
+
+# Kinds of region, as the kernels know them.
+BOX, DISC, POLYGON, EVERYWHERE = 0, 1, 2, 3
+
+ALWAYS = np.iinfo(np.int64).min
+NEVER = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True, slots=True)
+class OutputColumn:
+    """One item of a select list over pair columns; `is_plain` is a bare column."""
+
+    name: str
+    sql: str
+    type: SqlType
+    reads: frozenset[str]
+    is_plain: bool
+
+    @property
+    def source(self) -> str:
+        """The pair column that a plain item shows."""
+        (column,) = self.reads
+        return column
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """Queries of one shape: everything about them but their constants."""
+
+    id: int
+    stream: str
+    where: str | None
+    where_reads: frozenset[str]
+    outputs: tuple[OutputColumn, ...]
+    constants: pa.Schema
+    is_keyed: bool
+
+    @property
+    def needs_consolidation(self) -> bool:
+        """Whether rows can cancel: equal rows of several objects, or expressions that give the same again."""
+        return not self.is_keyed or any(
+            not o.is_plain and any(r.startswith("r:") for r in o.reads) for o in self.outputs
+        )
+
+    def schema(self) -> pa.Schema:
+        """The columns of its signed rows."""
+        fixed = [pa.field("query", pa.int32()), pa.field("tick", pa.int64()), pa.field("sign", pa.int8())]
+        return pa.schema([*fixed, *(pa.field(f"c{i}", o.type.arrow) for i, o in enumerate(self.outputs))])
+
+
+@dataclass(frozen=True, slots=True)
+class Regions:
+    """All regions of a stream's queries as columns; `a, b, c, d` depend on the kind.
+
+    box: x1, y1, x2, y2 · disc: x, y, r, – · moving box: xdist, ydist · moving disc: r · polygon: its bounds.
+    """
+
+    query: npt.NDArray[np.int32]
+    template: npt.NDArray[np.int32]
+    row_in_template: npt.NDArray[np.int64]
+    kind: npt.NDArray[np.int8]
+    a: npt.NDArray[np.float64]
+    b: npt.NDArray[np.float64]
+    c: npt.NDArray[np.float64]
+    d: npt.NDArray[np.float64]
+    focal: npt.NDArray[np.int64]
+    begin: npt.NDArray[np.int64]
+    end: npt.NDArray[np.int64]
+    wkb: tuple[bytes | None, ...]
+
+    def __len__(self) -> int:
+        return len(self.query)
+
+
+@dataclass(frozen=True, slots=True)
+class StreamPlan:
+    """Everything a shard does for one stream."""
+
+    stream: Stream
+    kept: tuple[str, ...]
+    templates: tuple[Template, ...]
+    constants: tuple[pa.Table, ...]
+    regions: Regions
+    focals: pa.Array
+
+    @property
+    def watched(self) -> tuple[str, ...]:
+        """Reading columns, other than key and place, whose change can change an answer."""
+        reads = {r for t in self.templates for o in t.outputs for r in o.reads}
+        reads |= {r for t in self.templates for r in t.where_reads}
+        return tuple(sorted(r[2:] for r in reads if r.startswith("r:") and r[2:] != self.stream.key))
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedQuery:
+    """A query as users know it."""
+
+    id: int
+    name: str
+    stream: str
+    template: int
+    begin: int
+    end: int
+    sql: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    streams: tuple[StreamPlan, ...]
+    queries: tuple[PlannedQuery, ...]
+
+    def templates(self) -> dict[int, Template]:
+        return {t.id: t for s in self.streams for t in s.templates}

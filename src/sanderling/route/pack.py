@@ -1,0 +1,70 @@
+"""A slice's readings to parcels: each object's to its own shard, focal objects' to all.
+
+Every shard gets a parcel from every slice, empty or not, with the highest time the slice has seen:
+so all shards know the stream's clock within the same batch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Iterator
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sanderling.batches import LATE, ROW, TS
+from sanderling.catalog import Stream
+from sanderling.clock import NOTHING_YET, tick_ends
+from sanderling.ingest.read import Ingested
+from sanderling.ingest.slices import Slice
+from sanderling.kernels.hashing import hash_keys
+from sanderling.plan.plans import StreamPlan
+from sanderling.route.parcels import FOCALS, LETTERS, READINGS, Parcel
+
+I64 = npt.NDArray[np.int64]
+
+
+def shard_of(keys: pa.Array, n_shards: int) -> I64:
+    """The shard each key lives in."""
+    return (hash_keys(keys) % np.uint64(n_shards)).astype(np.int64)
+
+
+def shipped_columns(plan: StreamPlan) -> list[str]:
+    """What a shard gets of a reading: key, place, gone, and what some query reads."""
+    stream = plan.stream
+    gone = [stream.gone] if stream.gone else []
+    return [stream.key, stream.x, stream.y, *gone, *plan.kept, TS]
+
+
+def was_late(ts: I64, stream: Stream) -> npt.NDArray[np.bool_]:
+    """Readings whose tick an earlier reading of the same slice has closed."""
+    before = np.maximum.accumulate(ts)[:-1] - stream.lateness_us
+    return np.concatenate([[False], tick_ends(ts[1:], stream.tick_us) < before]) if len(ts) else np.empty(0, np.bool_)
+
+
+def pack(plan: StreamPlan, piece: Slice, ingested: Ingested, n_shards: int) -> Iterator[tuple[int, Parcel]]:
+    """Parcels with the shard each goes to."""
+    readings, stream = ingested.readings, plan.stream
+    ts = readings.column(TS).to_numpy()
+    header = {
+        "stream": stream.name, "slice": asdict(piece), "rows": ingested.rows, "is_last": piece.is_last,
+        "max_ts": int(ts.max()) if len(ts) else NOTHING_YET,
+        "min_ts": int(ts.min()) if len(ts) else NOTHING_YET,
+    }  # fmt: skip
+    table = readings.select([*shipped_columns(plan), ROW]).append_column(LATE, pa.array(was_late(ts, stream)))
+    table = table.combine_chunks()
+    keys = table.column(stream.key)
+    flat = keys.chunk(0) if keys.num_chunks else pa.array([], keys.type)
+    home = shard_of(flat, n_shards)
+    for shard in range(n_shards):
+        mine = table.filter(pa.array(home == shard)) if n_shards > 1 else table
+        yield shard, Parcel(READINGS, mine, header)
+    if len(plan.focals):
+        focals = table.filter(pc.is_in(keys, value_set=plan.focals))
+        if focals.num_rows:
+            for shard in range(n_shards):
+                yield shard, Parcel(FOCALS, focals, header)
+    if ingested.letters.num_rows:
+        yield piece.number % n_shards, Parcel(LETTERS, ingested.letters, {"stream": stream.name, "number": piece.number})

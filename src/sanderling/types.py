@@ -1,0 +1,64 @@
+"""The column types of the language, and what they are called in Arrow and DuckDB."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+
+@dataclass(frozen=True, slots=True)
+class SqlType:
+    """One column type: its name in our SQL, in DuckDB, and in Arrow."""
+
+    name: str
+    duckdb: str
+    arrow: pa.DataType
+
+    @property
+    def is_number(self) -> bool:
+        return pa.types.is_integer(self.arrow) or pa.types.is_floating(self.arrow)
+
+    @property
+    def is_integer(self) -> bool:
+        return bool(pa.types.is_integer(self.arrow))
+
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        # One object per type on every worker.
+        return (TYPES.__getitem__, (self.name,))
+
+
+TYPES: dict[str, SqlType] = {
+    t.name: t
+    for t in (
+        SqlType("BOOLEAN", "BOOLEAN", pa.bool_()),
+        SqlType("TINYINT", "TINYINT", pa.int8()),
+        SqlType("SMALLINT", "SMALLINT", pa.int16()),
+        SqlType("INT", "INTEGER", pa.int32()),
+        SqlType("BIGINT", "BIGINT", pa.int64()),
+        SqlType("FLOAT", "FLOAT", pa.float32()),
+        SqlType("DOUBLE", "DOUBLE", pa.float64()),
+        SqlType("STRING", "VARCHAR", pa.string()),
+        # Without a zone: all times inside are UTC.
+        SqlType("TIMESTAMP", "TIMESTAMP", pa.timestamp("us")),
+        SqlType("DATE", "DATE", pa.date32()),
+    )
+}
+
+ALIASES: dict[str, str] = {
+    "BOOL": "BOOLEAN",
+    "INTEGER": "INT",
+    "LONG": "BIGINT",
+    "REAL": "FLOAT",
+    "TEXT": "STRING",
+    "VARCHAR": "STRING",
+    "CHAR": "STRING",
+    "TIMESTAMP_NTZ": "TIMESTAMP",
+    "DATETIME": "TIMESTAMP",
+}
+
+
+def type_named(name: str) -> SqlType | None:
+    """The type a user wrote, under any of its usual names, or None."""
+    upper = name.upper()
+    return TYPES.get(ALIASES.get(upper, upper))
