@@ -25,7 +25,7 @@ class SqlType:
 
     def __reduce__(self) -> tuple[object, tuple[str]]:
         # One object per type on every worker.
-        return (TYPES.__getitem__, (self.name,))
+        return (_known, (self.name,))
 
 
 TYPES: dict[str, SqlType] = {
@@ -44,6 +44,10 @@ TYPES: dict[str, SqlType] = {
         SqlType("DATE", "DATE", pa.date32()),
     )
 }
+
+def _known(name: str) -> SqlType:
+    return TYPES[name]
+
 
 ALIASES: dict[str, str] = {
     "BOOL": "BOOLEAN",

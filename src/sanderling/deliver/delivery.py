@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Callable
 
 import numpy as np
 
+from sanderling import crash
 from sanderling.deliver.changes import Changes, gather, letter_lines, update_lines
 from sanderling.deliver.files import GrowingFiles
 from sanderling.deliver.ledger import Ledger
@@ -31,10 +32,6 @@ class Targets:
     letters: Path | None
 
 
-def no_crash(point: str) -> None:
-    """The crash points of a run that is not being tested."""
-
-
 class Delivery:
     """Batches in, files out.
 
@@ -43,13 +40,11 @@ class Delivery:
       whole     a target appears complete, under its name, or not at all
     """
 
-    def __init__(
-        self, plan: Plan, targets: Targets, work: Path, crash: Callable[[str], None] = no_crash
-    ):
+    def __init__(self, plan: Plan, targets: Targets, work: Path):
         self.plan = plan
         self.targets = targets
-        self.crash = crash
         self.ledger = Ledger.load(work / "delivered.json")
+        self.whole = work / "updates.jsonl"
         streams = [s.stream.name for s in plan.streams]
         beside = targets.updates.with_name("." + targets.updates.name + PARTIAL) if targets.updates else work / "updates"
         self.lines = None if targets.is_folder else GrowingFiles(beside, streams)
@@ -63,6 +58,7 @@ class Delivery:
         """Makes ready for the next batch: what a killed run left behind the last one is cut off."""
         if self.ledger.is_finished:
             self._refuse_missing_targets()
+        if self.ledger.is_finished or self.ledger.is_publishing:
             return
         for part in (self.lines, self.folders, self.letters):
             if part is not None:
@@ -95,7 +91,7 @@ class Delivery:
         if number <= self.ledger.batch:
             return
         self._cut()
-        self.crash("before-write")
+        crash.point("before-write")
         changes = gather(self.plan, parcels)
         for name, change in changes.items():
             if self.lines is not None:
@@ -105,13 +101,13 @@ class Delivery:
             self._count(name, change)
         if self.folders is not None:
             self.folders.write(number, {t: rows for c in changes.values() for t, rows in c.rows.items()})
-        self.crash("after-write")
+        crash.point("after-write")
         self.ledger.batch = number
         sizes = {f"updates:{n}": s for n, s in self.lines.sizes().items()} if self.lines else {}
         sizes |= {f"letters:{n}": s for n, s in self.letters.sizes().items()} if self.letters else {}
         self.ledger.sizes = sizes
         self.ledger.save()
-        self.crash("after-ledger")
+        crash.point("after-ledger")
 
     def _count(self, stream: str, change: Changes) -> None:
         totals = self.ledger.totals
@@ -129,36 +125,37 @@ class Delivery:
                     both[column] += count
 
     def finish(self) -> None:
-        """The input has ended: the targets appear under their names."""
+        """The input has ended: the targets appear under their names. Killed here, a restart goes on here."""
         if self.ledger.is_finished:
             return
-        self.crash("before-publish")
-        if self.folders is not None and self.targets.updates is not None:
-            self.folders.publish(self.targets.updates)
-        if self.letters is not None and self.targets.letters is not None:
-            self.letters.publish(self.targets.letters, is_merged=False)
-        if self.lines is not None:
-            self._publish_lines(self.lines)
+        self.ledger.is_publishing = True
+        self.ledger.save()
+        crash.point("before-publish")
+        updates, letters = self.targets.updates, self.targets.letters
+        if self.letters is not None and letters is not None and self.letters.folder.exists():
+            self.letters.publish(letters, is_merged=False)
+        crash.point("between-publish")
+        if self.folders is not None and updates is not None and self.folders.folder.exists():
+            self.folders.publish(updates)
+        if self.lines is not None and self.lines.folder.exists():
+            self.lines.publish(updates or self.whole, is_merged=True)
+        if updates is None:
+            _print(self.whole)
         self.ledger.is_finished = True
         self.ledger.save()
-        self.crash("after-publish")
-
-    def _publish_lines(self, lines: GrowingFiles) -> None:
-        if self.targets.updates is not None:
-            lines.publish(self.targets.updates, is_merged=True)
-            return
-        whole = lines.folder.parent / "updates.jsonl"
-        lines.publish(whole, is_merged=True)
-        with open(whole, encoding="utf-8") as file:
-            for line in file:
-                sys.stdout.write(line)
-        sys.stdout.flush()
+        crash.point("after-publish")
 
     def discard(self) -> None:
         """Leaves nothing half-written behind."""
         for part in (self.lines, self.folders, self.letters):
             if part is not None:
                 part.discard()
+
+
+def _print(path: Path) -> None:
+    with open(path, encoding="utf-8") as file:
+        shutil.copyfileobj(file, sys.stdout)
+    sys.stdout.flush()
 
 
 def refuse_filled_folder(folder: Path) -> None:

@@ -52,9 +52,14 @@ class GrowingFiles:
         """Makes the files one, under its own name. `is_merged`: in order of tick and query over all streams."""
         paths = list(self.paths.values())
         if len(paths) == 1:
-            os.replace(paths[0], target)
+            # Gone already where we were killed between this and the next line.
+            if paths[0].exists():
+                os.replace(paths[0], target)
         else:
             whole = self.folder / "whole.jsonl"
+            if not all(p.exists() for p in paths):
+                self.discard()  # published before, and killed while clearing up
+                return
             with open(whole, "w", encoding="utf-8", newline="\n") as out:
                 if is_merged:
                     out.writelines(line for _, line in heapq.merge(*(_keyed(p) for p in paths)))

@@ -33,6 +33,7 @@ class Ledger:
     batch: int = -1
     sizes: dict[str, int] = field(default_factory=dict)
     totals: Totals = field(default_factory=Totals)
+    is_publishing: bool = False
     is_finished: bool = False
 
     @classmethod

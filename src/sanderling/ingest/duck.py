@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from functools import lru_cache
+from functools import cache
 
 import duckdb
 import pyarrow as pa
@@ -17,9 +17,9 @@ def query(sql: str, table: pa.Table) -> pa.Table:
         return connection.sql(sql).to_arrow_table()
 
 
-@lru_cache(maxsize=1)
+@cache
 def _database(process: int) -> duckdb.DuckDBPyConnection:
-    # By process: a forked worker must not use its parent's.
+    # One for each process, never let go: a forked worker can neither use nor close its parent's.
     return duckdb.connect(
         ":memory:",
         config={

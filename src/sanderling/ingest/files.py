@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import glob
 import gzip
 import hashlib
@@ -109,7 +110,8 @@ def _unpacked(file: SourceFile, folder: Path) -> SourceFile:
         except OSError as error:
             raise ConfigError("config.cannot_unpack", f'"{file.name}" cannot be unpacked: {error}') from error
         finally:
-            half.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                half.unlink()
     return SourceFile(file.name, str(copy.absolute()))
 
 

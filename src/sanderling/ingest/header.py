@@ -82,7 +82,7 @@ def _csv_header(path: str, size: int, mtime_ns: int) -> tuple[str, ...]:
     if not text:
         return ()
     try:
-        return tuple(name.strip() for name in next(csv.reader([text]), [""]))
+        return tuple(name.strip() for name in next(csv.reader([text])) or [""])
     except csv.Error as error:
         raise ConfigError("config.broken_header", f'the first line of "{path}" is broken: {error}') from error
 

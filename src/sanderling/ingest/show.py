@@ -23,7 +23,7 @@ def _text(scalar: pa.Scalar) -> str | None:
         return None
     try:
         return json.dumps(scalar.as_py(), ensure_ascii=False, default=_plain)
-    except ValueError:  # a time that Python has no date for
+    except (ValueError, OverflowError):  # a time that Python has no date for
         return str(scalar.type)
 
 

@@ -70,7 +70,9 @@ def _stream_plan(
 ) -> StreamPlan:
     mine = [(r, q) for r, q in zip(registered, queries, strict=True) if r.draft.stream is stream]
     own = [t for t in templates.values() if t.stream == stream.name]
-    focals = {v: i for i, v in enumerate(dict.fromkeys(f for r, _ in mine if (f := _focal(r.draft.shape)) is not None))}
+    named = dict.fromkeys(_focal(r.draft.shape) for r, _ in mine)
+    named.pop(None, None)
+    focals = {key: number for number, key in enumerate(named)}
     pieces: dict[int, list[pa.Table]] = {t.id: [] for t in own}
     counts = dict.fromkeys(pieces, 0)
     columns: dict[str, list[object]] = {n: [] for n in ("query", "template", "row", "focal", "begin", "end", "shape")}

@@ -24,7 +24,7 @@ class Parcel:
         return tables_to_bytes({"table": self.table}, {**self.header, "kind": self.kind})
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Parcel:
+    def from_bytes(cls, data: bytes | pa.Buffer) -> Parcel:
         tables, header = tables_from_bytes(data)
         return cls(header.pop("kind"), tables["table"], header)
 
@@ -41,10 +41,10 @@ def tables_to_bytes(tables: dict[str, pa.Table], header: dict[str, Any]) -> byte
     return b"".join([struct.pack("<I", len(head)), head, *bodies.values()])
 
 
-def tables_from_bytes(data: bytes) -> tuple[dict[str, pa.Table], dict[str, Any]]:
+def tables_from_bytes(data: bytes | pa.Buffer) -> tuple[dict[str, pa.Table], dict[str, Any]]:
     buffer = pa.py_buffer(data)
-    (length,) = struct.unpack_from("<I", data)
-    head = json.loads(data[4 : 4 + length])
+    (length,) = struct.unpack_from("<I", buffer)
+    head = json.loads(buffer.slice(4, length).to_pybytes())
     at = 4 + length
     tables = {}
     for name, size in head["sizes"].items():

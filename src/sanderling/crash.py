@@ -1,0 +1,33 @@
+"""Named places where a process may be killed, for the tests of recovery.
+
+`SANDERLING_CRASH=after-write:3` kills the process at the third passing of that point, as a power
+cut would. Without it a point costs a look-up.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+
+POINTS = (
+    "before-write",
+    "after-write",
+    "after-ledger",
+    "before-publish",
+    "between-publish",
+    "after-publish",
+    "after-advance",
+    "after-state",
+)
+
+_passed = 0
+
+
+def point(name: str) -> None:
+    """Here a crash may happen."""
+    global _passed
+    wanted = os.environ.get("SANDERLING_CRASH")
+    if wanted and wanted.split(":")[0] == name:
+        _passed += 1
+        if _passed == int(wanted.split(":")[1]):
+            os.kill(os.getpid(), signal.SIGKILL)

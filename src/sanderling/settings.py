@@ -1,0 +1,21 @@
+"""Every knob: type, unit, default, one line of why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a run is cut and kept; none of it shows in the output."""
+
+    # Text read in one piece: large enough that a batch is worth its overhead, small beside memory.
+    slice_bytes: int = 8 << 20
+    # The same for Parquet, in rows.
+    slice_rows: int = 250_000
+    # Pieces in a micro-batch, for each shard; bounds memory whatever the size of the input.
+    slices_per_shard: int = 2
+    # Deltas that pile up before a new snapshot, in bytes, at least; small states are not worth less.
+    least_snapshot_bytes: int = 1 << 20
+    # The largest value put into the state store at once.
+    state_chunk_bytes: int = 8 << 20

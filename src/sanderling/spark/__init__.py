@@ -1,0 +1,1 @@
+"""The stages on Spark; the only imports of pyspark."""

@@ -1,0 +1,215 @@
+"""A plan over bounded inputs, to the end, on Spark."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import pickle
+import re
+import shutil
+import tempfile
+import time
+import uuid
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Callable
+
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from sanderling import errors
+from sanderling.deliver.delivery import Delivery, Targets, refuse_filled_folder
+from sanderling.deliver.ledger import Totals, write_atomically
+from sanderling.errors import ConfigError, InternalError, SanderlingError, StateError
+from sanderling.ingest.files import SourceFile
+from sanderling.pipeline import find_input, for_source, shard_schemas
+from sanderling.plan.plans import Plan
+from sanderling.route.parcels import Parcel
+from sanderling.settings import Settings
+from sanderling.spark.placement import shard_keys
+from sanderling.spark.processor import ShardProcessor
+from sanderling.spark.session import start_session
+from sanderling.spark.source import FORMAT, SliceSource, SourceSpec
+
+Progress = Callable[[int, int], None]  # bytes or rows done, of all
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """How a run is started."""
+
+    targets: Targets
+    master: str = "local[*]"
+    shards: int | None = None
+    checkpoint: Path | None = None
+    settings: Settings = field(default_factory=Settings)
+    progress: Progress | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    totals: Totals
+    seconds: float
+    rows_this_time: int
+
+
+def run_plan(plan: Plan, script: str, options: RunOptions, spark: SparkSession | None = None) -> RunSummary:
+    """Runs to the end of the input and publishes the output; nothing half-written stays behind."""
+    checkpoint = options.checkpoint
+    work = checkpoint or Path(tempfile.mkdtemp(prefix="sanderling-"))
+    delivery: Delivery | None = None
+    is_done = False
+    try:
+        work.mkdir(parents=True, exist_ok=True)
+        plan, files = find_input(plan, work)
+        shards = _agree_with_checkpoint(work, plan, script, files, options)
+        delivery = Delivery(plan, options.targets, work)
+        if options.targets.is_folder and options.targets.updates and delivery.ledger.batch < 0:
+            refuse_filled_folder(options.targets.updates)
+        delivery.prepare()
+        rows_before = sum(delivery.ledger.totals.rows.values())
+        started = time.monotonic()
+        if not delivery.ledger.is_finished:
+            _stream(plan, files, shards, work, delivery, options, spark)
+            delivery.finish()
+        is_done = True
+        totals = delivery.ledger.totals
+        return RunSummary(totals, time.monotonic() - started, sum(totals.rows.values()) - rows_before)
+    except OSError as e:
+        raise ConfigError("config.not_writable", f"{e.strerror}: {e.filename}", "check the path and its rights") from e
+    finally:
+        if checkpoint is None:
+            if delivery is not None and not is_done:
+                delivery.discard()
+            shutil.rmtree(work, ignore_errors=True)
+        elif is_done:
+            shutil.rmtree(work / "unpacked", ignore_errors=True)
+
+
+def _agree_with_checkpoint(
+    work: Path, plan: Plan, script: str, files: dict[str, tuple[SourceFile, ...]], options: RunOptions
+) -> int:
+    """The number of shards; refuses a checkpoint that belongs to another run."""
+    note = work / "run.json"
+    mark = hashlib.sha256(script.encode()).hexdigest()
+    if note.exists():
+        said = json.loads(note.read_text())
+        if said["script"] != mark:
+            raise StateError(
+                "state.other_script", "this checkpoint belongs to another script", "use a new checkpoint, or that script"
+            )
+        if options.shards is not None and options.shards != said["shards"]:
+            raise StateError(
+                "state.other_shards", f"this checkpoint has {said['shards']} shards, not {options.shards}",
+                f"--shards {said['shards']}, or a new checkpoint",
+            )  # fmt: skip
+        return int(said["shards"])
+    shards = options.shards or _cores(options.master)
+    write_atomically(note, json.dumps({"script": mark, "shards": shards}))
+    return shards
+
+
+def _cores(master: str) -> int:
+    """As many shards as the master has cores."""
+    import os
+
+    cluster = re.fullmatch(r"local-cluster\[\s*(\d+)\s*,\s*(\d+)\s*,\s*\d+\s*\]", master)
+    if cluster:
+        return int(cluster[1]) * int(cluster[2])
+    local = re.fullmatch(r"local\[(\d+)(?:,\d+)?\]", master)
+    return int(local[1]) if local else 1 if master == "local" else os.cpu_count() or 2
+
+
+def _stream(
+    plan: Plan, files: dict[str, tuple[SourceFile, ...]], shards: int, work: Path, delivery: Delivery,
+    options: RunOptions, given: SparkSession | None,
+) -> None:  # fmt: skip
+    """The pipeline: sources, shuffle by shard, stateful shards, delivery."""
+    if not files:
+        return
+    log = work / "spark.log"
+    spark = given or start_session(options.master, shards, log)
+    try:
+        spark.conf.set("spark.sql.shuffle.partitions", str(shards))
+        query = _start_query(spark, plan, files, shards, work, delivery, options)
+        try:
+            _wait(query, files, options.progress)
+        except StreamingQueryException as e:
+            raise _in_our_words(e, log if options.checkpoint else None) from e
+        finally:
+            if query.isActive:
+                with suppress(Exception):
+                    query.stop()
+    finally:
+        if given is None:
+            spark.stop()
+
+
+def _start_query(
+    spark: SparkSession, plan: Plan, files: dict[str, tuple[SourceFile, ...]], shards: int, work: Path,
+    delivery: Delivery, options: RunOptions,
+) -> StreamingQuery:  # fmt: skip
+    settings, keys = options.settings, shard_keys(shards)
+    spark.dataSource.register(SliceSource)
+    blobs: DataFrame | None = None
+    for stream_plan in plan.streams:
+        spec = SourceSpec(
+            for_source(stream_plan), files[stream_plan.stream.name], tuple(keys), settings.slice_bytes,
+            settings.slice_rows, settings.slices_per_shard * shards,
+        )  # fmt: skip
+        source = spark.readStream.format(FORMAT).option("spec", spec.encoded()).load()
+        blobs = source if blobs is None else blobs.union(source)
+    assert blobs is not None
+    plan_path = work / "plan.pickle"
+    plan_path.write_bytes(pickle.dumps(plan))
+    processor = ShardProcessor((str(plan_path.resolve()), uuid.uuid4().hex), shard_schemas(plan), keys, settings)
+    said = blobs.groupBy("shard").transformWithStateInPandas(processor, "blob binary", "append", "None")
+
+    def deliver(batch: DataFrame, number: int) -> None:
+        table = batch.toArrow()
+        delivery.batch(number, [Parcel.from_bytes(blob.as_buffer()) for blob in table.column("blob")])
+
+    return (
+        said.writeStream.foreachBatch(deliver)
+        .outputMode("append")
+        .option("checkpointLocation", str(work / "spark"))
+        .trigger(availableNow=True)
+        .start()
+    )
+
+
+def _wait(query: StreamingQuery, files: dict[str, tuple[SourceFile, ...]], progress: Progress | None) -> None:
+    while not query.awaitTermination(1):
+        if progress is not None and query.lastProgress:
+            progress(*_done(query.lastProgress["sources"], files))
+
+
+def _done(sources: list[dict[str, Any]], files: dict[str, tuple[SourceFile, ...]]) -> tuple[int, int]:
+    """Files and parts of files done, in thousandths of a file."""
+    done = 0
+    for source, found in zip(sources, files.values(), strict=False):
+        offset = source.get("endOffset") or {}
+        offset = json.loads(offset) if isinstance(offset, str) else offset
+        done += 1000 * int(offset.get("file", 0))
+        if offset.get("file", 0) < len(found):
+            size = max(1, Path(found[offset["file"]].path).stat().st_size) if offset else 1
+            done += min(1000, 1000 * int(offset.get("start", 0)) // size)
+    return done, 1000 * sum(len(f) for f in files.values())
+
+
+def _in_our_words(e: StreamingQueryException, log: Path | None) -> SanderlingError:
+    """An error of ours that came through Spark's layers, or one of theirs."""
+    text = str(e)
+    found = re.search(r"sanderling\.errors\.(\w+): ([\w.]+): (.+)", text)
+    if found and found[1] in errors.__dict__:
+        kind = getattr(errors, found[1])
+        error: SanderlingError = kind(found[2], found[3])
+        return error
+    named = re.findall(r"^\S*(?:Error|Exception)\S*: .+", text, flags=re.MULTILINE)
+    said = named[0] if named else text.strip().splitlines()[0] if text.strip() else "Spark stopped"
+    hint = f"Spark's own words are in {log}" if log is not None and log.exists() else "run with --checkpoint to keep Spark's log"
+    return InternalError("internal.spark", said[:500], hint)
+
+

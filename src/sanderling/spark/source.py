@@ -1,0 +1,114 @@
+"""Files as a Spark stream: slices are read, checked, routed and packed inside the reader.
+
+A reading never becomes a row of the JVM; what Spark sees is `(shard, blob)`.
+"""
+
+from __future__ import annotations
+
+import base64
+import pickle
+from dataclasses import dataclass
+from typing import Any, Iterator, Sequence
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
+from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxFiles, SupportsTriggerAvailableNow
+
+from sanderling.ingest.files import SourceFile
+from sanderling.ingest.read import read_slice
+from sanderling.ingest.slices import Slice, Slicer
+from sanderling.plan.plans import StreamPlan
+from sanderling.route.pack import pack
+
+FORMAT = "sanderling"
+BLOBS = pa.schema([("shard", pa.int32()), ("blob", pa.binary())])
+
+
+@dataclass(frozen=True, slots=True)
+class SourceSpec:
+    """One stream's files and how to cut and route them."""
+
+    plan: StreamPlan
+    files: tuple[SourceFile, ...]
+    shard_keys: tuple[int, ...]
+    slice_bytes: int
+    slice_rows: int
+    slices_per_batch: int
+
+    def encoded(self) -> str:
+        """As an option of a Spark reader: options are text."""
+        return base64.b64encode(pickle.dumps(self)).decode()
+
+    @classmethod
+    def decoded(cls, text: str) -> SourceSpec:
+        spec = pickle.loads(base64.b64decode(text))
+        assert isinstance(spec, SourceSpec)
+        return spec
+
+
+class SliceSource(DataSource):
+    """The Spark data source `sanderling`."""
+
+    @classmethod
+    def name(cls) -> str:
+        return FORMAT
+
+    def schema(self) -> str:
+        return "shard int, blob binary"
+
+    def streamReader(self, schema: Any) -> SliceReader:
+        return SliceReader(SourceSpec.decoded(self.options["spec"]))
+
+
+class SliceReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """Offsets are the slicer's: the same offsets always give the same slices, so every batch replays."""
+
+    def __init__(self, spec: SourceSpec):
+        self.spec = spec
+        self._slicer: Slicer | None = None
+
+    @property
+    def slicer(self) -> Slicer:
+        # Made on first use: the executors get the reader too, and do not cut.
+        if self._slicer is None:
+            spec = self.spec
+            self._slicer = Slicer(spec.files, spec.plan.stream.format, spec.slice_bytes, spec.slice_rows)
+        return self._slicer
+
+    def initialOffset(self) -> dict[str, int]:
+        return self.slicer.first()
+
+    def getDefaultReadLimit(self) -> ReadLimit:
+        return ReadMaxFiles(self.spec.slices_per_batch)
+
+    def prepareForTriggerAvailableNow(self) -> None:
+        """The files are what they are: there is no later data to leave out."""
+
+    def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:
+        offset = start
+        for _ in range(self.spec.slices_per_batch):
+            following = self.slicer.next(offset)
+            if following is None:
+                break
+            offset = following[1]
+        return offset
+
+    def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:
+        pieces: list[InputPartition] = []
+        offset = start
+        while offset != end:
+            following = self.slicer.next(offset)
+            if following is None:
+                break
+            piece, offset = following
+            pieces.append(InputPartition(piece))
+        return pieces
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        piece = partition.value
+        assert isinstance(piece, Slice)
+        spec = self.spec
+        ingested = read_slice(spec.plan.stream, piece)
+        for shard, parcel in pack(spec.plan, piece, ingested, len(spec.shard_keys)):
+            key = pa.array([spec.shard_keys[shard]], pa.int32())
+            yield pa.RecordBatch.from_arrays([key, pa.array([parcel.to_bytes()], pa.binary())], schema=BLOBS)
