@@ -12,5 +12,5 @@ rows_*    lines or row groups to columns, still untyped
 convert   untyped columns to declared types, with a mask of what did not fit
 judge     which rows can be readings, and why the others cannot
 read      the door: `read_slice`, `raw_rows`
-tables    the same for CREATE TABLE, where a bad row is an error; `geojson` reads regions
+tables    the same for CREATE TABLE, where a bad row is an error; geojson and regions read areas
 """

@@ -1,4 +1,4 @@
-"""GeoJSON: features with properties and a region each."""
+"""GeoJSON: features, and columns out of their properties."""
 
 from __future__ import annotations
 
@@ -7,15 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import shapely
-
 from sanderling.catalog import Column
-from sanderling.errors import ConfigError, QueryError, did_you_mean
+from sanderling.errors import ConfigError, did_you_mean
 from sanderling.ingest.files import SourceFile
 from sanderling.types import TYPES
 
 REGION = "region"
-AREAS = ("Polygon", "MultiPolygon")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,30 +51,6 @@ def _feature(file: SourceFile, number: int, feature: Any) -> Feature:
 
 def _broken(file: SourceFile, why: str) -> ConfigError:
     return ConfigError("config.broken_geojson", f'"{file.name}" {why}')
-
-
-def region_of(feature: Feature) -> bytes:
-    """The feature's area as WKB."""
-    geometry = feature.geometry
-    kind = geometry.get("type") if isinstance(geometry, dict) else None
-    if kind not in AREAS:
-        found = "no geometry" if geometry is None else f"the geometry {json.dumps(kind)}"
-        raise QueryError(
-            "query.bad_geometry", f"{feature} has {found}", "a region is a Polygon or a MultiPolygon"
-        )
-    try:
-        area = shapely.force_2d(shapely.from_geojson(json.dumps(geometry)))
-    except shapely.errors.GEOSException as error:
-        raise QueryError("query.bad_geometry", f"{feature} has a broken geometry: {error}") from error
-    if area.is_empty:
-        raise QueryError("query.bad_geometry", f"{feature} has an empty geometry")
-    if not shapely.is_valid(area):
-        raise QueryError(
-            "query.invalid_geometry",
-            f"{feature} has an invalid geometry: {shapely.is_valid_reason(area)}",
-            "a border must not cross or touch itself; ST_MakeValid or a buffer of 0 mends most",
-        )
-    return bytes(shapely.to_wkb(area))
 
 
 @dataclass(frozen=True, slots=True)

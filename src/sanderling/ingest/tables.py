@@ -20,12 +20,12 @@ from sanderling.ingest.geojson import (
     declared_properties,
     inferred_properties,
     read_features,
-    region_of,
     text_of,
 )
 from sanderling.ingest.header import check_columns
 from sanderling.ingest.judge import is_empty
 from sanderling.ingest.read import read_rows
+from sanderling.ingest.regions import region_of
 from sanderling.ingest.show import show
 from sanderling.ingest.slices import Slice, Slicer
 

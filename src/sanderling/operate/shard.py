@@ -5,7 +5,7 @@ The engine is pure: parcels in, parcels out, all state in `StreamShard`, saved a
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -65,7 +65,7 @@ class StreamShard:
     def _accept_one(self, parcel: Parcel, max_ts_before: int) -> Parcel | None:
         table = parcel.table
         ends = tick_ends(int64_of(table, TS), self.stream.tick_us)
-        is_late = np.asarray(table.column(LATE).to_numpy(), np.bool_)
+        is_late = np.asarray(table.column(LATE).to_numpy(), np.bool_) | (ends <= self.clock.closed_to)
         if max_ts_before != NOTHING_YET:
             is_late = is_late | (ends < max_ts_before - self.stream.lateness_us)
         readings = table.drop_columns([LATE, ROW])
@@ -146,6 +146,3 @@ class Shard:
 def _counts(stream: str, rows: int, ticks: int) -> Parcel:
     header: dict[str, Any] = {"stream": stream, "rows": rows, "ticks": ticks}
     return Parcel(COUNTS, pa.table({}), header)
-
-
-__all__ = ["Clock", "Shard", "StreamShard", "field"]

@@ -1,0 +1,51 @@
+"""The geometry of a feature as a region: an area without doubt about what is inside."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import shapely
+
+from sanderling.errors import QueryError
+from sanderling.ingest.geojson import Feature
+
+AREAS = ("Polygon", "MultiPolygon")
+
+
+def region_of(feature: Feature) -> bytes:
+    """The feature's area as WKB, always of a valid geometry."""
+    geometry = feature.geometry
+    kind = geometry.get("type") if isinstance(geometry, dict) else None
+    if kind not in AREAS:
+        found = "no geometry" if geometry is None else f"the geometry {json.dumps(kind)}"
+        raise QueryError(
+            "query.bad_geometry", f"{feature} has {found}", "a region is a Polygon or a MultiPolygon"
+        )
+    try:
+        area = shapely.force_2d(shapely.from_geojson(json.dumps(geometry)))
+    except shapely.errors.GEOSException as error:
+        raise QueryError("query.bad_geometry", f"{feature} has a broken geometry: {error}") from error
+    if area.is_empty:
+        raise QueryError("query.bad_geometry", f"{feature} has an empty geometry")
+    return bytes(shapely.to_wkb(_valid(area, feature)))
+
+
+def _valid(area: shapely.Geometry, feature: Feature) -> shapely.Geometry:
+    if shapely.is_valid(area):
+        return area
+    reason = shapely.is_valid_reason(area)
+    mended = shapely.make_valid(area)
+    # A border that touches itself is often drawn as one ring, though the standard asks for two: the same points
+    # are inside. One that crosses itself leaves open what is inside, and only its author can say.
+    if reason.startswith("Ring Self-intersection") and _is_same_area(area, mended):
+        return mended
+    raise QueryError(
+        "query.invalid_geometry",
+        f"{feature} has an invalid geometry: {reason}",
+        "a border must not cross itself; most map programs can mend it",
+    )
+
+
+def _is_same_area(area: shapely.Geometry, mended: shapely.Geometry) -> bool:
+    return mended.geom_type in AREAS and math.isclose(area.area, mended.area, rel_tol=1e-12)

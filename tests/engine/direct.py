@@ -1,0 +1,103 @@
+"""Drives the pure engine without Spark: the same ingest, routing, shards and merging, cut as a test likes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pyarrow as pa
+
+from sanderling.clock import tick_end
+from sanderling.deliver.changes import gather, update_lines
+from sanderling.ingest.files import SourceFile
+from sanderling.ingest.read import Ingested, read_slice
+from sanderling.ingest.slices import Slice, Slicer
+from sanderling.operate.shard import Shard
+from sanderling.pipeline import shard_schemas
+from sanderling.plan.plans import Plan, StreamPlan
+from sanderling.route.pack import pack
+from sanderling.route.parcels import DELTAS, Parcel
+from sanderling.state.saved import delta, restore, snapshot
+
+
+@dataclass
+class DirectRun:
+    """Shards in memory. `updates` and `letters` collect what came out, in order."""
+
+    plan: Plan
+    shards: int = 1
+    slice_bytes: int = 1 << 20
+    empty_between: bool = False
+    updates: list[str] = field(default_factory=list)
+    letters: list[tuple[str, str, str]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        plans = tuple(replace(s, stream=replace(s.stream, format="csv")) for s in self.plan.streams)
+        self.plan = replace(self.plan, streams=plans)
+        self.engines = [self._new(n) for n in range(self.shards)]
+        self.saved: list[tuple[bytes | None, list[bytes]]] = [(None, []) for _ in range(self.shards)]
+        self.numbers = dict.fromkeys((s.stream.name for s in plans), 0)
+
+    def _new(self, number: int) -> Shard:
+        return Shard(self.plan, number, shard_schemas(self.plan))
+
+    def stream_plan(self, name: str) -> StreamPlan:
+        return next(s for s in self.plan.streams if s.stream.name.casefold() == name.casefold())
+
+    def feed_file(self, name: str, path: Path) -> None:
+        """All readings of a csv file, slice by slice, a batch each."""
+        stream = self.stream_plan(name)
+        slicer = Slicer([SourceFile(path.name, str(path))], "csv", self.slice_bytes, 1000)
+        offset = slicer.first()
+        while (following := slicer.next(offset)) is not None:
+            piece, offset = following
+            self._batch(stream, replace(piece, number=self._number(stream), is_last=False))
+            if self.empty_between:
+                self._batch(stream, None)
+
+    def _number(self, stream: StreamPlan) -> int:
+        self.numbers[stream.stream.name] += 1
+        return self.numbers[stream.stream.name]
+
+    def _batch(self, stream: StreamPlan, piece: Slice | None) -> None:
+        if piece is None:
+            piece = Slice(self._number(stream), "nothing", "nothing", 0, 0, 1, False)
+            types = {c.name: c.type.arrow for c in stream.stream.columns}
+            schema = pa.schema([*types.items(), ("__ts", pa.int64()), ("__row", pa.int64())])
+            from sanderling.ingest.letters import LETTERS
+
+            ingested = Ingested(schema.empty_table(), LETTERS.empty_table(), 0)
+        else:
+            ingested = read_slice(stream.stream, piece)
+        parcels: list[list[Parcel]] = [[] for _ in self.engines]
+        for shard, parcel in pack(stream, piece, ingested, self.shards):
+            # Through bytes, as between Spark's stages.
+            parcels[shard].append(Parcel.from_bytes(parcel.to_bytes()))
+        out = [p for engine, mine in zip(self.engines, parcels, strict=True) for p in engine.advance(mine)]
+        self._collect(out)
+
+    def close_to(self, name: str, time: int) -> None:
+        """Ends every tick up to the one that contains `time`, as the end of the input would."""
+        stream = self.stream_plan(name).stream
+        out = []
+        for engine in self.engines:
+            part = engine.streams[stream.name]
+            deltas = part.close_to(max(tick_end(time, stream.tick_us), part.clock.closed_to))
+            out += [Parcel(DELTAS, d.rows, {"template": d.template, "stream": stream.name}) for d in deltas]
+        self._collect(out)
+
+    def _collect(self, out: list[Parcel]) -> None:
+        for change in gather(self.plan, out).values():
+            self.updates += [line.as_py() for line in update_lines(self.plan, change.rows)]
+            letters = change.ordered_letters()
+            self.letters += [(r["stream"], r["reason"], r["raw"]) for r in letters.to_pylist()]
+
+    def restart(self, is_snapshot: bool = False) -> None:
+        """Saves, forgets everything, and comes back from what was saved."""
+        for number, engine in enumerate(self.engines):
+            base, deltas = self.saved[number]
+            change = delta(engine)
+            base, deltas = (snapshot(engine), []) if is_snapshot else (base, [*deltas, change])
+            self.saved[number] = (base, deltas)
+            self.engines[number] = self._new(number)
+            restore(self.engines[number], base, deltas)

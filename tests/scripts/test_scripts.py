@@ -1,0 +1,95 @@
+"""Every script under every profile: how rows are cut or placed is not to show."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.engine.direct import DirectRun
+from tests.scripts.steps import Script, read_script
+from tests.scripts.stories import Story, csv_text, show_answer, show_updates, tell
+
+HERE = Path(__file__).parent
+SCRIPTS = sorted(HERE.glob("*/*.txt"))
+
+
+@dataclass(frozen=True)
+class Profile:
+    shards: int = 1
+    slice_bytes: int = 1 << 20
+    empty_between: bool = False
+    restart_each: bool = False
+
+
+PROFILES = {
+    "whole batches": Profile(),
+    "one row a batch": Profile(slice_bytes=1),
+    "an empty batch between any two": Profile(slice_bytes=1, empty_between=True),
+    "many shards": Profile(shards=7),
+    "restart after every feed": Profile(shards=2, restart_each=True),
+}
+
+
+def script_id(path: Path) -> str:
+    return f"{path.parent.name}/{path.stem}"
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("path", SCRIPTS, ids=script_id)
+def test_script(path: Path, profile: str, tmp_path: Path, accept: bool) -> None:
+    script = read_script(path)
+    said = play(script, tell(script), PROFILES[profile], tmp_path)
+    if accept and profile == "whole batches":
+        for step in script.steps:
+            if step.line in said and (step.expected is not None or said[step.line]):
+                step.expected = said[step.line]
+        path.write_text(script.text())
+        return
+    for step in script.steps:
+        if step.expected is not None:
+            assert said.get(step.line, []) == step.expected, f"{path.name}:{step.line}"
+        elif step.kind in ("feed", "advance"):
+            assert said[step.line] == [], f"{path.name}:{step.line} changes something"
+
+
+def play(script: Script, story: Story, profile: Profile, folder: Path) -> dict[int, list[str]]:
+    """What each step says, by its line."""
+    said = dict(story.said)
+    run = DirectRun(story.plan, profile.shards, profile.slice_bytes, profile.empty_between)
+    feeds = {f.step.line: f for f in story.feeds}
+    for step in script.steps:
+        match step.kind:
+            case "feed" | "advance":
+                feed = feeds[step.line]
+                updates, letters = len(run.updates), len(run.letters)
+                if feed.rows:
+                    path = folder / f"{step.line}.csv"
+                    path.write_text(csv_text(story.plan, feed))
+                    run.feed_file(feed.stream, path)
+                if feed.is_closing and feed.last is not None:
+                    run.close_to(feed.stream, feed.last)
+                if profile.restart_each:
+                    run.restart(is_snapshot=step.line % 2 == 0)
+                lines = sorted(run.updates[updates:], key=lambda line: json.loads(line)["tick"])
+                _same_changes(script, lines)
+                said[step.line] = show_updates(lines) + [f"! {r} {raw}" for _, r, raw in run.letters[letters:]]
+            case "answer":
+                said[step.line] = show_answer(run.updates, step.words[0])
+            case "restart":
+                run.restart()
+    return said
+
+
+def _same_changes(script: Script, lines: list[str]) -> None:
+    """Both sides of every `same` step, each update of one with one of the other; they are not shown."""
+    for step in (s for s in script.steps if s.kind == "same"):
+        sides = []
+        for side in ("left", "right"):
+            name = f"same_{step.line}_{side}"
+            mine = [u for u in map(json.loads, lines) if u["query"] == name]
+            sides.append([(u["tick"], u["sign"], u["row"]) for u in mine])
+        assert sides[0] == sides[1], f"{script.path.name}:{step.line}"
+    lines[:] = [line for line in lines if not line.startswith('{"query": "same_')]
