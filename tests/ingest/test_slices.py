@@ -161,7 +161,8 @@ def test_the_same_offset_gives_the_same_slice_also_in_a_new_process(tmp_path):
     assert slicer.next(offset) == expected
     assert pickle.loads(pickle.dumps(slicer)).next(offset) == expected
     script = (
-        "import sys, json; from sanderling.ingest.slices import Slicer; from sanderling.ingest.files import find_files;"
+        "import sys, json; from sanderling.ingest.slices import Slicer;"
+        "from sanderling.ingest.files import find_files;"
         "print(repr(Slicer(find_files(sys.argv[1]), 'csv', 30, 10).next(json.loads(sys.argv[2]))))"
     )
     command = [sys.executable, "-c", script, str(tmp_path), json.dumps(offset)]

@@ -91,7 +91,7 @@ def split(data: bytes, first_row: int) -> Lines:
 
 
 def sound(lines: Lines, too_long: str, faults: Faults) -> Lines:
-    """The lines that can be looked into: not blank, in UTF-8, and not endless; `too_long` is then the reason."""
+    """The lines that can be looked into: not blank, not endless (the reason is then `too_long`), in UTF-8."""
     lines = lines.keep(~is_blank(lines))
     is_long = np.diff(lines.offsets()) > LONGEST_LINE
     faults.add(lines.numbers[is_long], too_long, f"the line is longer than {LONGEST_LINE} bytes")

@@ -36,8 +36,8 @@ def _valid(area: shapely.Geometry, feature: Feature) -> shapely.Geometry:
         return area
     reason = shapely.is_valid_reason(area)
     mended = shapely.make_valid(area)
-    # A border that touches itself is often drawn as one ring, though the standard asks for two: the same points
-    # are inside. One that crosses itself leaves open what is inside, and only its author can say.
+    # A border that touches itself is often drawn as one ring, though the standard asks for two: the same
+    # points are inside. One that crosses itself leaves open what is inside, and only its author can say.
     if reason.startswith("Ring Self-intersection") and _is_same_area(area, mended):
         return mended
     raise QueryError(

@@ -124,7 +124,7 @@ def lift(node: exp.Expr, scope: Scope, constants: list[Constant]) -> exp.Expr:
 
 
 def _lift_operands(column: exp.Expr, others: list[exp.Expr], scope: Scope, constants: list[Constant]) -> None:
-    if not isinstance(column, exp.Column):
+    if not isinstance(column, exp.Column) or column.meta.get("pair"):
         return
     type_ = scope.resolve(column)[1]
     for other in others:
@@ -160,7 +160,6 @@ def pair_column(name: str) -> exp.Column:
 def engine_sql(node: exp.Expr, scope: Scope) -> tuple[str, frozenset[str]]:
     """The expression in the evaluating engine's SQL, and the pair columns it reads."""
     copy = node.copy()
-    reads: set[str] = set()
     holder = exp.Paren(this=copy)
     for n in list(holder.walk()):
         if isinstance(n, exp.Column):

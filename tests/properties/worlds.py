@@ -1,0 +1,177 @@
+"""Small random worlds: a stream with collisions and borders, and queries of every shape over it.
+
+Drawn from few values on purpose, so that objects stand on borders, share times and come back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hypothesis import strategies as st
+
+from tests import oracle
+
+SECOND = 1_000_000
+KEYS = ("a", "b", "c", "d")
+FENCES = [
+    ("west", [(0, 0), (3, 0), (3, 3), (0, 3)], []),
+    ("east", [(3, 1), (6, 0), (5, 5), (3, 4)], []),
+    ("ring", [(0, 0), (6, 0), (6, 6), (0, 6)], [[(2, 2), (4, 2), (4, 4), (2, 4)]]),
+]
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A query as SQL and as the oracle knows it."""
+
+    sql: str
+    query: oracle.Query
+    begin_s: int | None
+    end_s: int | None
+
+    def statements(self) -> list[str]:
+        at = f"AT {self.begin_s} " if self.begin_s is not None else ""
+        found = [f"{at}REGISTER QUERY {self.query.name} AS {self.sql}"]
+        if self.end_s is not None:
+            found.append(f"AT {self.end_s} DROP QUERY {self.query.name}")
+        return found
+
+
+@dataclass(frozen=True)
+class World:
+    readings: list[oracle.Reading]
+    asks: list[Ask]
+    tick_s: int
+    lateness_s: int
+    stale_after_s: int | None
+    is_integer_key: bool
+
+    def key_text(self, key: str) -> str:
+        return str(KEYS.index(key)) if self.is_integer_key else f"'{key}'"
+
+
+coordinate = st.sampled_from([-1.0, 0.0, 1.0, 1.5, 2.0, 3.0, 3.5, 4.0, 5.0, 6.0])
+number = st.sampled_from([0.0, 1.0, 2.0, 3.0, 4.0, 6.0])
+
+CONDITIONS = {
+    "speed > {n}": lambda n: lambda v: None if v["speed"] is None else v["speed"] > n,
+    "speed BETWEEN 1 AND {n}": lambda n: lambda v: None if v["speed"] is None else 1 <= v["speed"] <= n,
+    "NOT speed <= {n}": lambda n: lambda v: None if v["speed"] is None else not v["speed"] <= n,
+    "speed IS NULL OR speed = {n}": lambda n: lambda v: v["speed"] is None or v["speed"] == n,
+    "kind = 'bus'": lambda n: lambda v: None if v["kind"] is None else v["kind"] == "bus",
+    "kind IN ('bus', 'cab') AND speed < {n}": lambda n: lambda v: _and(
+        None if v["kind"] is None else v["kind"] in ("bus", "cab"), None if v["speed"] is None else v["speed"] < n
+    ),
+    "kind LIKE 'b%' OR x >= {n}": lambda n: lambda v: _or(
+        None if v["kind"] is None else v["kind"].startswith("b"), v["x"] >= n
+    ),
+}
+SELECTS = {
+    "id": lambda v: (v["id"],),
+    "id, speed": lambda v: (v["id"], v["speed"]),
+    "id, speed > 2 AS fast": lambda v: (v["id"], None if v["speed"] is None else v["speed"] > 2),
+    "kind": lambda v: (v["kind"],),
+    "x + y AS s, id": lambda v: (v["x"] + v["y"], v["id"]),
+    "id, coalesce(kind, 'none') AS kind, 7 AS seven": lambda v: (v["id"], "none" if v["kind"] is None else v["kind"], 7),
+}
+
+
+def _and(a: bool | None, b: bool | None) -> bool | None:
+    if a is False or b is False:
+        return False
+    return None if a is None or b is None else True
+
+
+def _or(a: bool | None, b: bool | None) -> bool | None:
+    if a or b:
+        return True
+    return None if a is None or b is None else False
+
+
+@st.composite
+def worlds(draw: st.DrawFn) -> World:
+    is_integer = draw(st.booleans())
+    tick = draw(st.sampled_from([1, 2, 5]))
+    lateness = draw(st.sampled_from([0, 0, 1, 4]))
+    stale = draw(st.sampled_from([None, None, 0, 1, 3]))
+    readings = draw(st.lists(reading(is_integer), min_size=1, max_size=25))
+    if draw(st.booleans()):
+        # Mostly in order, as streams are; the rest as it comes.
+        readings.sort(key=lambda r: r.ts)
+    asks = [draw(ask(n, is_integer)) for n in range(draw(st.integers(1, 4)))]
+    return World(readings, asks, tick, lateness, stale, is_integer)
+
+
+@st.composite
+def reading(draw: st.DrawFn, is_integer: bool) -> oracle.Reading:
+    name = draw(st.sampled_from(KEYS))
+    key: object = KEYS.index(name) if is_integer else name
+    ts = draw(st.integers(-3, 20)) * SECOND // draw(st.sampled_from([1, 1, 2]))
+    x, y = draw(coordinate), draw(coordinate)
+    gone = draw(st.sampled_from([False] * 6 + [True]))
+    values = {
+        "id": key, "x": x, "y": y, "gone": gone,
+        "speed": draw(st.sampled_from([None, 0.0, 1.0, 2.0, 3.0])),
+        "kind": draw(st.sampled_from([None, "bus", "cab", "boat"])),
+    }  # fmt: skip
+    return oracle.Reading(key, ts, x, y, values, gone)
+
+
+@st.composite
+def ask(draw: st.DrawFn, n: int, is_integer: bool) -> Ask:
+    select = draw(st.sampled_from(sorted(SELECTS)))
+    shown = SELECTS[select]
+    where_sql, where = "", None
+    if draw(st.booleans()):
+        template = draw(st.sampled_from(sorted(CONDITIONS)))
+        constant = draw(number)
+        where_sql = template.format(n=constant)
+        where = CONDITIONS[template](constant)
+    clause, shapes, has_table = draw(shape(is_integer))
+    tables = ""
+    if has_table:
+        tables = ", fences f"
+        where_sql = " AND ".join([*([f"({where_sql})"] if where_sql else []), "o.location INSIDE f.region"])
+        select, plain = f"{select}, f.name AS fence", shown
+        shown = lambda v: (*plain(v), v["name"])  # noqa: E731
+    sql = f"SELECT {select} FROM objects o{tables}{' WHERE ' + where_sql if where_sql else ''}{clause}"
+    begin = draw(st.sampled_from([None, None, None, 2, 5, 9]))
+    end = draw(st.sampled_from([None, None, None, 4, 10]))
+    if begin is not None and end is not None and end <= begin:
+        end = None
+    kwargs = {} if where is None else {"where": where}
+    query = oracle.Query(
+        f"q{n}", shapes, select=shown,
+        begin=None if begin is None else begin * SECOND, end=None if end is None else end * SECOND, **kwargs,
+    )  # fmt: skip
+    return Ask(sql, query, begin, end)
+
+
+@st.composite
+def shape(draw: st.DrawFn, is_integer: bool) -> tuple[str, list[object], bool]:
+    kind = draw(st.sampled_from(["everywhere", "box", "disc", "moving box", "moving disc", "polygon", "table"]))
+    if kind == "everywhere":
+        return "", [(oracle.Everywhere(), {})], False
+    if kind == "table":
+        return "", [(oracle.Area([(outer, holes)]), {"name": name}) for name, outer, holes in FENCES], True
+    a, b, c, d = (draw(coordinate) for _ in range(4))
+    if kind == "box":
+        return f" INSIDE ({a}, {b}, {c}, {d})", [(oracle.Box(a, b, c, d), {})], False
+    if kind == "disc":
+        r = draw(number)
+        return f" INSIDE ({a}, {b}, {r})", [(oracle.Disc(a, b, r), {})], False
+    if kind == "polygon":
+        name, outer, holes = draw(st.sampled_from(FENCES))
+        return f" INSIDE {name}_region", [(oracle.Area([(outer, holes)]), {})], False
+    focal = draw(st.sampled_from(KEYS))
+    key: object = KEYS.index(focal) if is_integer else focal
+    text = str(key) if is_integer else f"'{key}'"
+    w, h = draw(number), draw(number)
+    if kind == "moving box":
+        return f" INSIDE ('M', {text}, {w}, {h})", [(oracle.MovingBox(key, w, h), {})], False
+    return f" INSIDE ('M', {text}, {w})", [(oracle.MovingDisc(key, w), {})], False
+
+
+def wkt(outer: list[tuple[float, float]], holes: list[list[tuple[float, float]]]) -> str:
+    rings = [", ".join(f"{x} {y}" for x, y in [*ring, ring[0]]) for ring in (outer, *holes)]
+    return "POLYGON (" + ", ".join(f"({ring})" for ring in rings) + ")"
