@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from sanderling.errors import DataError
 from sanderling.ingest.files import find_files
 from sanderling.ingest.read import raw_rows
 
@@ -99,6 +100,23 @@ def test_raw_rows_of_later_slices_count_from_the_file(tmp_path):
         "k8",
         "k6",
     ]
+
+
+def test_a_file_damaged_inside_is_named(tmp_path):
+    path = write(tmp_path, id=[f"k{i}" for i in range(1000)], ts=range(1000), x=range(1000), y=range(1000))
+    data = bytearray(path.read_bytes())
+    data[4:2000] = b"\xff" * 1996
+    path.write_bytes(data)
+    with pytest.raises(DataError) as caught:
+        ingest(make_stream(format="parquet"), path)
+    assert caught.value.code == "data.broken_parquet"
+
+
+def test_what_does_not_fit_is_named_also_in_a_dictionary_column(tmp_path):
+    path = write(tmp_path, id=["a"], ts=[1], x=pa.array(["abc"]).dictionary_encode(), y=[1])
+    found = ingest(make_stream(format="parquet"), path)
+    assert found.letters["detail"].to_pylist() == ['x: "abc" is not a DOUBLE']
+    assert json.loads(found.letters["raw"][0].as_py())["x"] == "abc"
 
 
 def test_a_column_with_a_dot_in_its_name_is_found(tmp_path):

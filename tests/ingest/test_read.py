@@ -12,10 +12,12 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 
-from sanderling.errors import InternalError
+from sanderling.errors import InternalError, StateError
 from sanderling.ingest.files import find_files
+from sanderling.ingest.letters import REASONS
 from sanderling.ingest.read import raw_rows, read_slice
 
+from . import test_csv, test_json
 from .streams import TAXI, ingest, ingest_text, make_stream, reasons, rows, slices_of
 
 COLUMNS = TAXI + ", speed FLOAT, busy BOOLEAN, n SMALLINT, seen TIMESTAMP, day DATE"
@@ -98,6 +100,7 @@ def test_a_reading_holds_declared_columns_then_time_and_row(tmp_path):
         ("DOUBLE", "0.1", 100_000),
         ("DOUBLE", "-0.0000014", -1),
         ("DOUBLE", "253402300799", 253_402_300_799_000_000),
+        ("DOUBLE", "253402300799.5", 253_402_300_799_500_000),
         ("FLOAT", "0.5", 500_000),
         ("DATE", "1970-01-02", 86_400_000_000),
         ("TIMESTAMP", "1970-01-01T02:00:00+02:00", 0),
@@ -116,6 +119,19 @@ def test_time_is_microseconds_in_utc(tmp_path, type_name, text, us):
 def test_a_number_that_is_no_time_is_unreadable(tmp_path, text):
     found = ingest_text(tmp_path, f"id,ts,x,y\na,{text},1,1\n", "id STRING, ts DOUBLE, x DOUBLE, y DOUBLE")
     assert reasons(found) == {2: "unreadable_time"}
+
+
+def test_every_reason_is_provoked_by_some_hostile_line():
+    assert set(test_csv.HOSTILE.values()) | set(test_json.HOSTILE.values()) == set(REASONS)
+
+
+def test_a_file_cut_short_while_it_is_read_stops_the_run(tmp_path):
+    (tmp_path / "a.csv").write_text("id,ts,x,y\na,1,1,1\n")
+    (piece,) = slices_of(find_files(str(tmp_path)), "csv")
+    (tmp_path / "a.csv").write_text("id,ts,x,y\na,1")
+    with pytest.raises(StateError) as caught:
+        read_slice(make_stream(), piece)
+    assert caught.value.code == "state.source_changed"
 
 
 def test_letters_are_in_order_of_rows_whatever_found_them(tmp_path):

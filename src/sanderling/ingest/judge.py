@@ -102,15 +102,15 @@ def microseconds(values: pa.Array) -> Typed:
     if pa.types.is_date(values.type):
         days = np.asarray(values.cast(pa.int32()).fill_null(0)).astype(np.int64)
         return judged(days * DAY_US, is_null, ~is_null, pa.int64())
-    seconds = np.asarray(values.fill_null(0))
-    is_good = np.asarray((seconds >= FIRST_US // 1_000_000) & (seconds <= LAST_US // 1_000_000))
-    seconds = np.where(is_good, seconds, np.zeros(1, seconds.dtype))
-    if seconds.dtype.kind == "f":
+    if pa.types.is_floating(values.type):
         # Rounded: 0.1 seconds is no double, but 100000 microseconds it is.
-        us = np.rint(seconds.astype(np.float64) * 1e6).astype(np.int64)
-    else:
-        us = seconds.astype(np.int64) * 1_000_000
-    return judged(us, is_null, is_good, pa.int64())
+        us = np.rint(np.asarray(values.fill_null(0)).astype(np.float64) * 1e6)
+        # One past the last is a double, the last is not.
+        is_good = (us >= FIRST_US) & (us < LAST_US + 1)
+        return judged(np.where(is_good, us, 0).astype(np.int64), is_null, is_good, pa.int64())
+    seconds = np.asarray(values.cast(pa.int64()).fill_null(0))
+    is_good = (seconds >= FIRST_US // 1_000_000) & (seconds <= LAST_US // 1_000_000)
+    return judged(np.where(is_good, seconds, 0) * 1_000_000, is_null, is_good, pa.int64())
 
 
 def _is_not_finite(values: pa.Array) -> Mask:

@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sanderling.errors import StateError
 from sanderling.ingest.letters import Faults
 from sanderling.ingest.slices import Slice
 
@@ -76,7 +77,12 @@ def read_lines(piece: Slice) -> Lines:
     """All lines of the slice."""
     with open(piece.path, "rb") as file:
         file.seek(piece.start)
-        return split(file.read(piece.stop - piece.start), piece.first_row)
+        data = file.read(piece.stop - piece.start)
+    if len(data) != piece.stop - piece.start:
+        raise StateError(
+            "state.source_changed", f'"{piece.file}" became shorter while it was read', "put the file back"
+        )
+    return split(data, piece.first_row)
 
 
 def split(data: bytes, first_row: int) -> Lines:

@@ -28,6 +28,7 @@ QUOTE = ord('"')
 # Arrow alone would go on reading an unclosed quote into the next lines, and would begin a row at a lone \r.
 FIELD = r'(?:[^",\r\n][^,\r\n]*|"(?:[^"]|"")*")?'
 WELL_FORMED = rf"\A{FIELD}(?:,{FIELD})*(?:\r?\n|\r)?\z"
+BROKEN = "a quote that is not closed, text after a closing quote, or a carriage return inside the row"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +48,6 @@ def read_csv_rows(columns: Sequence[Column], piece: Slice) -> Rows:
     faults.add(lines.numbers[is_broken], "broken_csv", BROKEN)
     numbers, texts = _parse(lines.keep(~is_broken), shape, faults)
     return Rows(numbers, texts, faults, source)
-
-
-BROKEN = "a quote that is not closed, text after a closing quote, or a carriage return inside the row"
 
 
 def _is_broken(lines: Lines) -> Mask:

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sanderling.catalog import Column
+from sanderling.errors import DataError
 from sanderling.ingest.header import find_columns
 from sanderling.ingest.letters import Faults
 from sanderling.ingest.rows import Numbers, Rows, whole
@@ -47,7 +48,11 @@ def read_parquet(columns: Sequence[Column], piece: Slice) -> ParquetRows:
         schema = file.schema_arrow
     begins = np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
     needed = np.flatnonzero((begins[:-1] < piece.stop) & (begins[1:] > piece.start))
-    groups = [_row_group(piece.path, status.st_size, status.st_mtime_ns, int(i), wanted) for i in needed]
+    try:
+        groups = [_row_group(piece.path, status.st_size, status.st_mtime_ns, int(i), wanted) for i in needed]
+    except (pa.ArrowException, OSError) as error:
+        # Its rows cannot even be counted off one by one, so there is nothing to write letters about.
+        raise DataError("data.broken_parquet", f'"{piece.file}" is damaged inside: {error}') from error
     table = pa.concat_tables(groups) if groups else schema.empty_table()
     skipped = int(begins[needed[0]]) if len(needed) else 0
     return ParquetRows(

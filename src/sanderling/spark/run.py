@@ -46,6 +46,7 @@ class RunOptions:
     checkpoint: Path | None = None
     settings: Settings = field(default_factory=Settings)
     progress: Progress | None = None
+    on_batch: Callable[[float], object] | None = None  # the time each batch was delivered, for benchmarks
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +171,8 @@ def _start_query(
     def deliver(batch: DataFrame, number: int) -> None:
         table = batch.toArrow()
         delivery.batch(number, [Parcel.from_bytes(blob.as_buffer()) for blob in table.column("blob")])
+        if options.on_batch is not None:
+            options.on_batch(time.monotonic())
 
     return (
         said.writeStream.foreachBatch(deliver)
