@@ -31,7 +31,7 @@ from sanderling.settings import Settings
 from sanderling.spark.placement import shard_keys
 from sanderling.spark.processor import ShardProcessor
 from sanderling.spark.session import start_session
-from sanderling.spark.source import FORMAT, SliceSource, SourceSpec
+from sanderling.spark.source import FORMAT, SliceSource, SourceSpec, StreamFiles
 
 Progress = Callable[[int, int], None]  # bytes or rows done, of all
 
@@ -154,15 +154,11 @@ def _start_query(
 ) -> StreamingQuery:  # fmt: skip
     settings, keys = options.settings, shard_keys(shards)
     spark.dataSource.register(SliceSource)
-    blobs: DataFrame | None = None
-    for stream_plan in plan.streams:
-        spec = SourceSpec(
-            for_source(stream_plan), files[stream_plan.stream.name], tuple(keys), settings.slice_bytes,
-            settings.slice_rows, settings.slices_per_shard * shards,
-        )  # fmt: skip
-        source = spark.readStream.format(FORMAT).option("spec", spec.encoded()).load()
-        blobs = source if blobs is None else blobs.union(source)
-    assert blobs is not None
+    streams = tuple(StreamFiles(for_source(s), files[s.stream.name]) for s in plan.streams)
+    spec = SourceSpec(
+        streams, tuple(keys), settings.slice_bytes, settings.slice_rows, settings.slices_per_shard * shards
+    )
+    blobs = spark.readStream.format(FORMAT).option("spec", spec.encoded()).load()
     plan_path = work / "plan.pickle"
     plan_path.write_bytes(pickle.dumps(plan))
     processor = ShardProcessor((str(plan_path.resolve()), uuid.uuid4().hex), shard_schemas(plan), keys, settings)
@@ -186,20 +182,21 @@ def _start_query(
 def _wait(query: StreamingQuery, files: dict[str, tuple[SourceFile, ...]], progress: Progress | None) -> None:
     while not query.awaitTermination(1):
         if progress is not None and query.lastProgress:
-            progress(*_done(query.lastProgress["sources"], files))
+            offsets = query.lastProgress["sources"][0].get("endOffset") or {}
+            offsets = json.loads(offsets) if isinstance(offsets, str) else offsets
+            progress(*_done(offsets, list(files.values())))
 
 
-def _done(sources: list[dict[str, Any]], files: dict[str, tuple[SourceFile, ...]]) -> tuple[int, int]:
-    """Files and parts of files done, in thousandths of a file."""
+def _done(offsets: dict[str, dict[str, int]], files: list[tuple[SourceFile, ...]]) -> tuple[int, int]:
+    """How far the input has been read, in thousandths of a file, and how many of them there are."""
     done = 0
-    for source, found in zip(sources, files.values(), strict=False):
-        offset = source.get("endOffset") or {}
-        offset = json.loads(offset) if isinstance(offset, str) else offset
-        done += 1000 * int(offset.get("file", 0))
-        if offset.get("file", 0) < len(found):
-            size = max(1, Path(found[offset["file"]].path).stat().st_size) if offset else 1
-            done += min(1000, 1000 * int(offset.get("start", 0)) // size)
-    return done, 1000 * sum(len(f) for f in files.values())
+    for number, offset in offsets.items():
+        found = files[int(number)]
+        done += 1000 * offset["file"]
+        if offset["file"] < len(found):
+            size = max(1, Path(found[offset["file"]].path).stat().st_size)
+            done += min(1000, 1000 * offset["start"] // size)
+    return done, 1000 * sum(len(f) for f in files)
 
 
 def _in_our_words(e: StreamingQueryException, log: Path | None) -> SanderlingError:

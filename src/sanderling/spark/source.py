@@ -16,20 +16,29 @@ from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxFiles, SupportsTr
 
 from sanderling.ingest.files import SourceFile
 from sanderling.ingest.read import read_slice
-from sanderling.ingest.slices import Slice, Slicer
+from sanderling.ingest.slices import Offset, Slicer
 from sanderling.plan.plans import StreamPlan
 from sanderling.route.pack import pack
+
+Offsets = dict[str, Offset]  # by number of stream
 
 FORMAT = "sanderling"
 BLOBS = pa.schema([("shard", pa.int32()), ("blob", pa.binary())])
 
 
 @dataclass(frozen=True, slots=True)
-class SourceSpec:
-    """One stream's files and how to cut and route them."""
+class StreamFiles:
+    """One stream: which columns to ship, and the files to read."""
 
     plan: StreamPlan
     files: tuple[SourceFile, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceSpec:
+    """All streams of a run, and how to cut and route them. One source for all: Spark runs a process a source."""
+
+    streams: tuple[StreamFiles, ...]
     shard_keys: tuple[int, ...]
     slice_bytes: int
     slice_rows: int
@@ -65,18 +74,20 @@ class SliceReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def __init__(self, spec: SourceSpec):
         self.spec = spec
-        self._slicer: Slicer | None = None
+        self._slicers: list[Slicer] | None = None
 
     @property
-    def slicer(self) -> Slicer:
+    def slicers(self) -> list[Slicer]:
         # Made on first use: the executors get the reader too, and do not cut.
-        if self._slicer is None:
+        if self._slicers is None:
             spec = self.spec
-            self._slicer = Slicer(spec.files, spec.plan.stream.format, spec.slice_bytes, spec.slice_rows)
-        return self._slicer
+            self._slicers = [
+                Slicer(s.files, s.plan.stream.format, spec.slice_bytes, spec.slice_rows) for s in spec.streams
+            ]
+        return self._slicers
 
-    def initialOffset(self) -> dict[str, int]:
-        return self.slicer.first()
+    def initialOffset(self) -> Offsets:
+        return {str(n): slicer.first() for n, slicer in enumerate(self.slicers)}
 
     def getDefaultReadLimit(self) -> ReadLimit:
         return ReadMaxFiles(self.spec.slices_per_batch)
@@ -84,31 +95,34 @@ class SliceReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def prepareForTriggerAvailableNow(self) -> None:
         """The files are what they are: there is no later data to leave out."""
 
-    def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:
-        offset = start
+    def latestOffset(self, start: Offsets, limit: ReadLimit) -> Offsets:
+        return {str(n): self._after(slicer, start[str(n)]) for n, slicer in enumerate(self.slicers)}
+
+    def _after(self, slicer: Slicer, offset: Offset) -> Offset:
         for _ in range(self.spec.slices_per_batch):
-            following = self.slicer.next(offset)
+            following = slicer.next(offset)
             if following is None:
                 break
             offset = following[1]
         return offset
 
-    def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:
+    def partitions(self, start: Offsets, end: Offsets) -> Sequence[InputPartition]:
         pieces: list[InputPartition] = []
-        offset = start
-        while offset != end:
-            following = self.slicer.next(offset)
-            if following is None:
-                break
-            piece, offset = following
-            pieces.append(InputPartition(piece))
+        for n, slicer in enumerate(self.slicers):
+            offset = start[str(n)]
+            while offset != end[str(n)]:
+                following = slicer.next(offset)
+                if following is None:
+                    break
+                piece, offset = following
+                pieces.append(InputPartition((n, piece)))
         return pieces
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        piece = partition.value
-        assert isinstance(piece, Slice)
+        number, piece = partition.value
         spec = self.spec
-        ingested = read_slice(spec.plan.stream, piece)
-        for shard, parcel in pack(spec.plan, piece, ingested, len(spec.shard_keys)):
+        plan = spec.streams[number].plan
+        ingested = read_slice(plan.stream, piece)
+        for shard, parcel in pack(plan, piece, ingested, len(spec.shard_keys)):
             key = pa.array([spec.shard_keys[shard]], pa.int32())
             yield pa.RecordBatch.from_arrays([key, pa.array([parcel.to_bytes()], pa.binary())], schema=BLOBS)
