@@ -5,44 +5,38 @@ The engine inside is locked: expressions of users reach no file, no network and 
 
 from __future__ import annotations
 
-import threading
+import os
 from typing import Sequence
 
 import duckdb
 import pyarrow as pa
 
-_local = threading.local()
+# By process, and never dropped: a forked worker must neither use its parent's nor let go of it.
+_databases: dict[int, duckdb.DuckDBPyConnection] = {}
+LOCKED = {
+    # One thread: Spark has a worker per core already, and rows keep their order.
+    "threads": 1,
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "enable_external_access": "false",
+    "lock_configuration": "true",
+}
 
 
 def connection() -> duckdb.DuckDBPyConnection:
-    """This thread's connection, made once."""
-    con = getattr(_local, "connection", None)
-    if con is None:
-        con = duckdb.connect(":memory:")
-        # One thread: Spark has a worker per core already, and rows keep their order.
-        for setting in (
-            "threads = 1",
-            "TimeZone = 'UTC'",
-            "autoinstall_known_extensions = false",
-            "autoload_known_extensions = false",
-            "enable_external_access = false",
-            "lock_configuration = true",
-        ):
-            con.execute(f"SET {setting}")
-        _local.connection = con
-    return con
+    """A connection to this process's database; each call has its own, so threads may share it."""
+    process = os.getpid()
+    if process not in _databases:
+        _databases[process] = duckdb.connect(":memory:", config=LOCKED)
+    return _databases[process].cursor()
 
 
 def run(sql: str, **tables: pa.Table) -> pa.Table:
     """What `sql` gives over the named Arrow tables, in their order of rows."""
-    con = connection()
-    for name, table in tables.items():
-        con.register(name, table)
-    try:
+    with connection() as con:
+        for name, table in tables.items():
+            con.register(name, table)
         return con.sql(sql).to_arrow_table()
-    finally:
-        for name in tables:
-            con.unregister(name)
 
 
 def evaluate(expressions: Sequence[str], table: pa.Table) -> list[pa.ChunkedArray]:

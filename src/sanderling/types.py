@@ -17,7 +17,7 @@ class SqlType:
 
     @property
     def is_number(self) -> bool:
-        return pa.types.is_integer(self.arrow) or pa.types.is_floating(self.arrow)
+        return bool(pa.types.is_integer(self.arrow) or pa.types.is_floating(self.arrow))
 
     @property
     def is_integer(self) -> bool:

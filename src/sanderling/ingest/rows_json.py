@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sanderling import relational
 from sanderling.catalog import Column
-from sanderling.ingest.duck import query
 from sanderling.ingest.letters import Faults
 from sanderling.ingest.lines import Lines, read_lines, sound
 from sanderling.ingest.rows import Rows, whole
@@ -24,9 +24,9 @@ def read_json_rows(columns: Sequence[Column], piece: Slice) -> Rows:
 
 def _objects(lines: Lines, faults: Faults) -> Lines:
     """The lines that are JSON objects."""
-    found = query(
-        "SELECT CASE WHEN json_valid(json) THEN json_type(json) END AS kind FROM input",
-        pa.table({"json": lines.texts.cast(pa.large_string())}),
+    found = relational.run(
+        "SELECT CASE WHEN json_valid(json) THEN json_type(json) END AS kind FROM lines",
+        lines=pa.table({"json": lines.texts.cast(pa.large_string())}),
     )
     kinds = whole(found.column("kind"))
     is_broken = np.asarray(pc.is_null(kinds))
@@ -40,9 +40,9 @@ def extract(objects: pa.Array, names: Sequence[str]) -> tuple[pa.Array, ...]:
     """The members of JSON objects with these names, as texts; NULL where absent or null."""
     picked = ", ".join(f"found[{i}] AS c{i}" for i in range(1, len(names) + 1))
     pointers = ", ".join(_literal(_pointer(name)) for name in names)
-    found = query(
-        f"SELECT {picked} FROM (SELECT json_extract_string(json, [{pointers}]) AS found FROM input)",
-        pa.table({"json": objects.cast(pa.large_string())}),
+    found = relational.run(
+        f"SELECT {picked} FROM (SELECT json_extract_string(json, [{pointers}]) AS found FROM lines)",
+        lines=pa.table({"json": objects.cast(pa.large_string())}),
     )
     return tuple(whole(column).cast(pa.string()) for column in found.columns)
 

@@ -6,7 +6,6 @@ negative radius, an open or self-crossing ring) is refused here, where its text 
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import shapely
@@ -26,6 +25,8 @@ from sanderling.language.statements import (
 )
 
 FORMS = "INSIDE takes (x1, y1, x2, y2), (x, y, r), ('M', id, xdist, ydist), ('M', id, r), a region or a coverage"
+# Half the largest double, so that the width of a region is finite.
+LARGEST = 8e307
 COVERAGES = ("RECT", "CIRCLE", "POLYGON", "MULTIPOLYGON")
 
 
@@ -50,13 +51,12 @@ class CoverageParser:
         if first and first.token_type == TokenType.STRING:
             self._advance()
             return Value(first.text, Span(first.start, first.end + 1))
-        if not first or first.token_type not in (TokenType.NUMBER, TokenType.DASH, TokenType.PLUS):
-            self.raise_error(f"Expected {what}")
         sign = self._sign()
+        has_point = self._match(TokenType.DOT)
         token = self._curr
         if not self._match(TokenType.NUMBER):
             self.raise_error(f"Expected {what}")
-        text = token.text
+        text = f".{token.text}" if has_point else token.text
         number = float(text) if any(c in text for c in ".eE") else int(text)
         return Value(sign * number, Span(first.start, token.end + 1))
 
@@ -72,10 +72,10 @@ class CoverageParser:
         value = self._value("a number")
         if isinstance(value.value, str):
             raise self.refuse("query.wrong_type", f'"{value.value}" is not a number', "write it without quotes", first)
-        number = float(value.value) if abs(value.value) < 1e308 else math.inf
-        if not math.isfinite(number):
-            raise self.refuse("query.not_finite", f"{first.text} is too large", "coordinates are finite doubles", first)
-        return number
+        if abs(value.value) > LARGEST:
+            hint = f"coordinates and sizes go up to {LARGEST:g}"
+            raise self.refuse("query.not_finite", f"{value.value} is too large", hint, first, self._prev)
+        return float(value.value)
 
     def _not_negative(self, what: str, number: float, at: Token) -> None:
         if number < 0:

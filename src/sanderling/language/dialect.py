@@ -11,10 +11,12 @@ from typing import Any
 
 from sqlglot import exp
 from sqlglot.dialects.spark import Spark
+from sqlglot.errors import ErrorLevel, ParseError
 from sqlglot.tokens import Token, TokenType
 
-from sanderling.errors import Place, QueryError
+from sanderling.errors import Place, QueryError, did_you_mean
 from sanderling.language.coverages import CoverageParser
+from sanderling.language.forms import STATEMENTS
 from sanderling.language.statements import (
     At,
     ColumnDef,
@@ -31,15 +33,17 @@ from sanderling.language.statements import (
     Statement,
     Value,
 )
+from sanderling.types import ALIASES, TYPES
 
 OUR_CLAUSE = TokenType.PREWHERE
-NOT_YET = {"KNN": "kNN", "WINDOW": "WINDOW"}
+NOT_YET = {"KNN": "kNN"}
 KINDS = ("STREAM", "TABLE", "REGION", "QUERY")
+NO_TYPES = (TokenType.COMMA, TokenType.L_PAREN, TokenType.R_PAREN, TokenType.STRING, TokenType.NUMBER)
 PLURALS = ("STREAMS", "TABLES", "REGIONS", "QUERIES")
 
 
 class LocationInside(exp.Expression, exp.Predicate):
-    """`o.location INSIDE t.region` in a WHERE clause."""
+    """`o.location INSIDE …` in a WHERE clause; the target is a column, or an `InsideTarget`."""
 
     arg_types = {"this": True, "expression": True}
 
@@ -49,14 +53,17 @@ class Sanderling(Spark):
 
     class Tokenizer(Spark.Tokenizer):
         KEYWORDS = {**Spark.Tokenizer.KEYWORDS, "INSIDE": OUR_CLAUSE, "KNN": OUR_CLAUSE}
+        # As Spark 4 and the standard have it: 'O''Brien' is one text, not two put together.
+        STRING_ESCAPES = ["'", "\\"]
         # None of Spark's commands: they would swallow the rest of the line as a string.
         COMMANDS: set[TokenType] = set()
 
     class Parser(CoverageParser, Spark.Parser):
+        # What is not ours is refused where it stands; sqlglot would take it, and nobody would look at it.
         QUERY_MODIFIER_PARSERS = {
-            **Spark.Parser.QUERY_MODIFIER_PARSERS,
+            **dict.fromkeys(Spark.Parser.QUERY_MODIFIER_PARSERS, lambda self: self._refuse_clause()),
+            TokenType.WHERE: Spark.Parser.QUERY_MODIFIER_PARSERS[TokenType.WHERE],
             OUR_CLAUSE: lambda self: self._parse_our_clause(),
-            TokenType.WINDOW: lambda self: self._parse_our_clause(),
         }
         QUERY_MODIFIER_TOKENS = set(QUERY_MODIFIER_PARSERS)
         RANGE_PARSERS = {
@@ -69,23 +76,83 @@ class Sanderling(Spark):
         def raise_error(self, message: str, token: Any = None) -> None:
             # Remembered by character, since sqlglot reports only where a token ends.
             self.failed_at = token or self._curr or self._prev
+            if message.startswith("Found multiple"):
+                word = self.failed_at.text.upper()
+                raise self._refusal("query.duplicate_clause", f"{word} stands twice", f"keep one {word} clause")
+            if message.startswith("Expected TYPE") and self._curr:
+                raise self._refusal("query.unknown_type", *unknown_type(self._curr.text))
+            if not self._curr and not token:
+                message = f"{message}, but the statement ends"
             super().raise_error(message, self.failed_at)
+
+        def _refusal(self, code: str, message: str, hint: str) -> ParseError:
+            """An error of ours that sqlglot may still catch, where it only tries one reading of the text."""
+            error = ParseError(message)
+            error.refusal = self.refuse(code, message, hint, self.failed_at)  # type: ignore[attr-defined]
+            return error
 
         def refuse(self, code: str, message: str, hint: str, first: Token, last: Token | None = None) -> QueryError:
             end = (last or first).end + 1
             return QueryError(code, message, hint, Place.in_text(self.sql, first.start, end))
+
+        def validate_expression(self, expression: Any, args: list[Any] | None = None) -> Any:
+            if self.error_level == ErrorLevel.IGNORE or not expression.error_messages(args):
+                return expression
+            if args is None:
+                self.raise_error("Something is missing")
+            self.failed_at = self._name_of_call()
+            name = self.failed_at.text
+            raise self._refusal(
+                "query.wrong_argument_count", f"{name} cannot be called with {len(args or ())} arguments",
+                f"look up what {name} takes",
+            )  # fmt: skip
+
+        def _name_of_call(self) -> Token:
+            """The name before the bracket that is open here."""
+            depth, at = 0, self._index - 1
+            while at > 0:
+                kind = self._tokens[at].token_type
+                if kind == TokenType.L_PAREN and depth == 0:
+                    return self._tokens[at - 1]
+                depth += {TokenType.R_PAREN: 1, TokenType.L_PAREN: -1}.get(kind, 0)
+                at -= 1
+            return self._prev
 
         def _name(self, what: str) -> Name:
             token = self._curr
             identifier = self._parse_id_var(any_token=False)
             if not identifier:
                 self.raise_error(f"Expected {what}")
+            if not identifier.name:
+                raise self.refuse("query.syntax", f"{what} cannot be empty", "write a name", token)
             return Name(identifier.name, Span(token.start, token.end + 1))
 
         def _span_from(self, first: Token) -> Span:
             return Span(first.start, self._prev.end + 1)
 
+        def _parse_csv(self, parse_method: Any, sep: TokenType = TokenType.COMMA) -> list[Any]:
+            """As sqlglot's, but what a comma announces has to come."""
+            item = parse_method()
+            items = [] if item is None else [item]
+            while self._match(sep):
+                comma = self._prev
+                following = parse_method()
+                if item is None or following is None:
+                    self.raise_error("Something is missing beside this comma", comma)
+                items.append(following)
+                item = following
+            return items
+
         # ----- clauses of SELECT
+
+        def _refuse_clause(self) -> tuple[str, Any]:
+            word = self._curr.text.upper()
+            raise self.refuse("query.unsupported", f"{word} is not supported yet", "remove the clause", self._curr)
+
+        def _parse_set_operations(self, this: Any) -> Any:
+            if self._curr and self._curr.token_type in self.SET_OPERATIONS:
+                self._refuse_clause()
+            return this
 
         def _parse_our_clause(self) -> tuple[str, Any]:
             self._advance()
@@ -98,11 +165,21 @@ class Sanderling(Spark):
             return "inside", self._parse_inside_target()
 
         def _parse_inside_operator(self, this: exp.Expr | None) -> exp.Expr | None:
+            before = self._tokens[self._index - 2]
+            if before.token_type == TokenType.NOT:
+                raise self.refuse(
+                    "query.unsupported", "NOT INSIDE is not supported yet", "ask for the region itself", before, self._prev
+                )
             if isinstance(this, exp.Column) and this.name.casefold() == "location":
-                return self.expression(LocationInside(this=this, expression=self._parse_column()))
+                return self.expression(LocationInside(this=this, expression=self._parse_operator_target()))
             # The clause begins here: give the keyword back.
             self._retreat(self._index - 1)
             return None
+
+        def _parse_operator_target(self) -> Any:
+            if self._match(TokenType.L_PAREN, advance=False) or self._is_coverage():
+                return self._parse_inside_target()
+            return self._parse_column()
 
         # ----- statements
 
@@ -122,13 +199,15 @@ class Sanderling(Spark):
                 self._one_of(("QUERY",))
                 return DescribeQuery(self._name("a query's name"), self._span_from(first))
             if self._match_text_seq("EXPLAIN"):
+                if self._curr and self._curr.text.upper() == "ANALYZE" and self._next:
+                    raise self.refuse("query.unsupported", "ANALYZE is not supported yet", "leave it out", self._curr)
                 return Explain(self._name("a query's name"), self._span_from(first))
             if self._match_text_seq("REGISTER"):
                 return self._parse_register(first)
             raise self.refuse(
                 "query.unknown_statement",
                 f'no statement begins with "{first.text}"',
-                "statements begin with CREATE, DROP, REGISTER QUERY, SHOW, DESCRIBE QUERY, EXPLAIN or AT",
+                STATEMENTS,
                 first,
             )
 
@@ -177,11 +256,12 @@ class Sanderling(Spark):
         def _column_def(self) -> ColumnDef:
             name = self._name("a column's name")
             token = self._curr
-            if not token or token.token_type in (TokenType.COMMA, TokenType.R_PAREN):
+            if not token or token.token_type in NO_TYPES:
                 self.raise_error("Expected a column's type")
             self._advance()
-            if self._match(TokenType.L_PAREN):  # VARCHAR(20): the length carries no meaning
-                self._parse_number()
+            has_length = token.text.upper() in ("VARCHAR", "CHAR") and self._match(TokenType.L_PAREN)
+            if has_length:  # VARCHAR(20): an upper bound that the data keeps by itself
+                self._match(TokenType.NUMBER) or self.raise_error("Expected a length")
                 self._match_r_paren()
             return ColumnDef(name, Name(token.text, Span(token.start, token.end + 1)))
 
@@ -241,9 +321,21 @@ class Sanderling(Spark):
             name = self._name("a query's name")
             self._match_text_seq("AS") or self.raise_error("Expected AS")
             body = self._curr
+            if body and body.token_type == TokenType.WITH:
+                self._refuse_clause()
+            if not body or body.token_type != TokenType.SELECT:
+                self.raise_error("Expected SELECT")
+            if self._next and self._next.token_type in (TokenType.DISTINCT, TokenType.HINT):
+                self._advance()
+                self._refuse_clause()
             select = self._parse_select()
             if not isinstance(select, exp.Select):
                 self.raise_error("Expected SELECT", body)
             span = self._span_from(first)
             inside = select.args.pop("inside", None)
             return RegisterQuery(name, select, inside, self.sql[body.start : span.end], span)
+
+
+def unknown_type(name: str) -> tuple[str, str]:
+    """What is wrong with a type of this name, and what would be right."""
+    return f'no type is named "{name}"', did_you_mean(name, [*TYPES, *ALIASES]) or "types: " + ", ".join(TYPES)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import sys
+from contextlib import contextmanager
 from typing import Iterator
 
 from sqlglot.errors import ParseError, TokenError
@@ -9,7 +12,12 @@ from sqlglot.tokens import Token, TokenType
 
 from sanderling.errors import Place, QueryError
 from sanderling.language.dialect import Sanderling
+from sanderling.language.forms import form_of
 from sanderling.language.statements import Statement
+
+
+# Frames for brackets in brackets; sqlglot takes about twenty for each.
+DEEP = 20_000
 
 
 def parse_script(text: str) -> Iterator[Statement]:
@@ -23,19 +31,44 @@ def parse_statement(text: str) -> Statement:
     statements = list(parse_script(text))
     if len(statements) != 1:
         place = Place.in_text(text, 0, len(text))
-        raise QueryError("query.syntax", f"expected one statement, found {len(statements)}", "", place)
+        hint = "write one statement at a time"
+        raise QueryError("query.syntax", f"expected one statement, found {len(statements)}", hint, place)
     return statements[0]
 
 
 def _tokens(text: str) -> list[Token]:
+    _refuse_odd_characters(text)
     try:
-        return list(Sanderling().tokenize(text))
+        tokens = list(Sanderling().tokenize(text))
     except TokenError as e:
         # sqlglot names no token here: the text ended inside a quote or a comment.
         start = _unclosed_quote(text)
         place = Place.in_text(text, start, start + 1)
         hint = "close the quote or the comment"
         raise QueryError("query.syntax", "the text ends inside a quote or a comment", hint, place) from e
+    for token in tokens:
+        if token.token_type == TokenType.NUMBER:
+            _check_number(text, token)
+    return tokens
+
+
+def _refuse_odd_characters(text: str) -> None:
+    """Characters that no engine below takes: the zero, and halves of characters."""
+    at = next((i for i, c in enumerate(text) if c == "\0" or "\ud800" <= c <= "\udfff"), None)
+    if at is not None:
+        place = Place.in_text(text, at, at + 1)
+        raise QueryError("query.syntax", f"the character {text[at]!r} cannot stand in a statement", "remove it", place)
+
+
+def _check_number(text: str, token: Token) -> None:
+    place = Place.in_text(text, token.start, token.end + 1)
+    try:
+        number = float(token.text)
+    except ValueError as e:
+        hint = "write 10, 2.5 or 1e3"
+        raise QueryError("query.syntax", f"{token.text} is not a number", hint, place) from e
+    if not math.isfinite(number):
+        raise QueryError("query.not_finite", "this number is too large", "numbers go up to 1.7e308", place)
 
 
 def _unclosed_quote(text: str) -> int:
@@ -49,7 +82,8 @@ def _unclosed_quote(text: str) -> int:
             low = middle
         except TokenError:
             high = middle - 1
-    return low
+    # A comment opens with two characters, of which the first alone is an operator.
+    return low - 1 if text[low - 1 : low + 1] == "/*" else low
 
 
 def _split(tokens: list[Token]) -> Iterator[list[Token]]:
@@ -67,20 +101,40 @@ def _split(tokens: list[Token]) -> Iterator[list[Token]]:
 def _parse_tokens(text: str, tokens: list[Token]) -> Statement:
     parser = Sanderling().parser()
     try:
-        (statement,) = parser._parse(type(parser)._parse_our_statement, tokens, text)
+        with deep_recursion():
+            (statement,) = parser._parse(type(parser)._parse_our_statement, tokens, text)
     except ParseError as e:
+        refusal = getattr(e, "refusal", None)
+        if refusal is not None:
+            raise refusal from e
         token = getattr(parser, "failed_at", None) or tokens[-1]
         place = Place.in_text(text, token.start, token.end + 1)
         message = e.errors[0]["description"] if e.errors else str(e)
-        raise QueryError("query.syntax", _in_our_words(message), "", place) from e
+        raise QueryError("query.syntax", _in_our_words(message), form_of(tokens), place) from e
     except RecursionError as e:
-        place = Place.in_text(text, tokens[0].start, tokens[0].end + 1)
-        raise QueryError("query.too_deep", "this statement nests too deeply", "", place) from e
+        raise too_deep(text, tokens[0].start, tokens[0].end + 1) from e
     assert statement is not None
     return statement  # type: ignore[no-any-return]
+
+
+def too_deep(text: str, start: int, end: int) -> QueryError:
+    place = Place.in_text(text, start, end)
+    return QueryError("query.too_deep", "this statement nests too deeply", "split it into several queries", place)
+
+
+@contextmanager
+def deep_recursion() -> Iterator[None]:
+    """Room for deeply nested expressions; Python's own limit is reached by fifty brackets."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, DEEP))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
 
 
 def _in_our_words(message: str) -> str:
     if message == "Invalid expression / Unexpected token":
         return "this was not expected here"
+    message = message.replace("Expecting ", "Expected ")
     return message[:1].lower() + message[1:]

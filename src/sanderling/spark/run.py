@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import pickle
 import re
 import shutil
@@ -71,13 +72,13 @@ def run_plan(plan: Plan, script: str, options: RunOptions, spark: SparkSession |
             refuse_filled_folder(options.targets.updates)
         delivery.prepare()
         rows_before = sum(delivery.ledger.totals.rows.values())
-        started = time.monotonic()
+        seconds = 0.0
         if not delivery.ledger.is_finished:
-            _stream(plan, files, shards, work, delivery, options, spark)
+            seconds = _stream(plan, files, shards, work, delivery, options, spark)
             delivery.finish()
         is_done = True
         totals = delivery.ledger.totals
-        return RunSummary(totals, time.monotonic() - started, sum(totals.rows.values()) - rows_before)
+        return RunSummary(totals, seconds, sum(totals.rows.values()) - rows_before)
     except OSError as e:
         raise ConfigError("config.not_writable", f"{e.strerror}: {e.filename}", "check the path and its rights") from e
     finally:
@@ -95,8 +96,15 @@ def _agree_with_checkpoint(
     """The number of shards; refuses a checkpoint that belongs to another run."""
     note = work / "run.json"
     mark = hashlib.sha256(script.encode()).hexdigest()
+    sizes = {f"{name}: {file.name}": os.path.getsize(file.path) for name, found in files.items() for file in found}
     if note.exists():
         said = json.loads(note.read_text())
+        if said["files"] != sizes:
+            other = sorted(set(said["files"].items()) ^ set(sizes.items()))[0][0]
+            raise StateError(
+                "state.source_changed", f"the input is not what this checkpoint has read: {other}",
+                "put the files back, or use a new checkpoint",
+            )  # fmt: skip
         if said["script"] != mark:
             raise StateError(
                 "state.other_script", "this checkpoint belongs to another script", "use a new checkpoint, or that script"
@@ -108,14 +116,12 @@ def _agree_with_checkpoint(
             )  # fmt: skip
         return int(said["shards"])
     shards = options.shards or _cores(options.master)
-    write_atomically(note, json.dumps({"script": mark, "shards": shards}))
+    write_atomically(note, json.dumps({"script": mark, "shards": shards, "files": sizes}))
     return shards
 
 
 def _cores(master: str) -> int:
     """As many shards as the master has cores."""
-    import os
-
     cluster = re.fullmatch(r"local-cluster\[\s*(\d+)\s*,\s*(\d+)\s*,\s*\d+\s*\]", master)
     if cluster:
         return int(cluster[1]) * int(cluster[2])
@@ -126,17 +132,19 @@ def _cores(master: str) -> int:
 def _stream(
     plan: Plan, files: dict[str, tuple[SourceFile, ...]], shards: int, work: Path, delivery: Delivery,
     options: RunOptions, given: SparkSession | None,
-) -> None:  # fmt: skip
-    """The pipeline: sources, shuffle by shard, stateful shards, delivery."""
+) -> float:  # fmt: skip
+    """The pipeline: sources, shuffle by shard, stateful shards, delivery. Gives the seconds it streamed."""
     if not files:
-        return
+        return 0.0
     log = work / "spark.log"
     spark = given or start_session(options.master, shards, log)
     try:
         spark.conf.set("spark.sql.shuffle.partitions", str(shards))
+        started = time.monotonic()
         query = _start_query(spark, plan, files, shards, work, delivery, options)
         try:
             _wait(query, files, options.progress)
+            return time.monotonic() - started
         except StreamingQueryException as e:
             raise _in_our_words(e, log if options.checkpoint else None) from e
         finally:

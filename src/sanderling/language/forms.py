@@ -1,0 +1,38 @@
+"""How each statement is written: the hint of a statement that cannot be read."""
+
+from __future__ import annotations
+
+from typing import Sequence
+
+from sqlglot.tokens import Token
+
+STATEMENTS = "statements begin with CREATE, DROP, REGISTER QUERY, SHOW, DESCRIBE QUERY, EXPLAIN or AT"
+
+FORMS: dict[tuple[str, ...], str] = {
+    ("CREATE", "STREAM"): (
+        "write CREATE STREAM name (column TYPE, …) KEY column TIME column LOCATION (x, y) "
+        "[GONE column] [WITH (option = value, …)]"
+    ),
+    ("CREATE", "TABLE"): "write CREATE TABLE name [(column TYPE, …)] KEY column [LOCATION (x, y)] WITH (path = '…')",
+    ("CREATE", "REGION"): (
+        "write CREATE REGION name AS RECT (x1, y1, x2, y2), CIRCLE (x, y, r), POLYGON ((x y, …)) "
+        "or MULTIPOLYGON (((x y, …)))"
+    ),
+    ("CREATE",): "write CREATE STREAM, CREATE TABLE or CREATE REGION",
+    ("DROP",): "write DROP STREAM, DROP TABLE, DROP REGION or DROP QUERY, and a name",
+    ("SHOW",): "write SHOW STREAMS, SHOW TABLES, SHOW REGIONS or SHOW QUERIES",
+    ("DESCRIBE",): "write DESCRIBE QUERY name",
+    ("DESC",): "write DESCRIBE QUERY name",
+    ("EXPLAIN",): "write EXPLAIN and a query's name",
+    ("REGISTER",): "write REGISTER QUERY name AS SELECT … FROM stream [WHERE condition] [INSIDE region]",
+    ("AT",): "write AT '2008-05-23 19:00:00' and a statement",
+}  # fmt: skip
+
+
+def form_of(tokens: Sequence[Token]) -> str:
+    """The form of the statement that these tokens begin, as far as they tell."""
+    words = [t.text.upper() for t in tokens]
+    if words[:1] == ["AT"] and len(words) > 2:
+        inner = next((i for i, word in enumerate(words[1:], 1) if (word,) in FORMS or word == "REGISTER"), None)
+        words = words[inner:] if inner else words
+    return FORMS.get(tuple(words[:2])) or FORMS.get(tuple(words[:1])) or STATEMENTS
