@@ -94,6 +94,17 @@ def explain(
     _show(listing)
 
 
+@app.command()
+def demo(
+    seconds: Annotated[Optional[float], typer.Option(help="end after this long, with a summary", min=1)] = None,
+    objects: Annotated[int, typer.Option(help="how many move", min=1, max=1_000_000)] = 2_000,
+) -> None:
+    """A simulated city, live."""
+    from sanderling.demo import run_demo
+
+    run_demo(seconds, objects, Console(highlight=False))
+
+
 def _read(script: Path) -> str:
     try:
         return script.read_text(encoding="utf-8")

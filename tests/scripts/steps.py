@@ -1,6 +1,7 @@
 """Test scripts: plain text to steps. One story a file, readable without Python.
 
-    statement ok | statement error CODE     SQL until a blank line
+    file NAME                               its lines, written into a folder of the script's own
+    statement ok | statement error CODE     SQL until a blank line; {folder} is that folder; ---- and what it says
     feed STREAM [open]                      rows, then ---- and the changes expected
     advance STREAM TIME                     as if time went on without readings
     answer QUERY                            ---- and its rows
@@ -14,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-KINDS = ("statement", "feed", "advance", "answer", "explain", "same", "restart")
+KINDS = ("file", "statement", "feed", "advance", "answer", "explain", "same", "restart")
 
 
 @dataclass

@@ -10,13 +10,16 @@ import csv
 import io
 import json
 import shlex
+import tempfile
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from sanderling.clock import show_time, tick_end, timestamp_us
 from sanderling.errors import SanderlingError
 from sanderling.language import parse_statement
 from sanderling.language.statements import At, Span, Statement, Value
-from sanderling.plan.planner import Listing, Planner
+from sanderling.plan.listing import Listing
+from sanderling.plan.planner import Planner
 from sanderling.plan.plans import Plan
 from tests.scripts.steps import Script, Step
 
@@ -44,14 +47,22 @@ class Story:
 
 
 def tell(script: Script) -> Story:
+    # Tables are read whole when they are declared: nobody needs their files afterwards.
+    with tempfile.TemporaryDirectory() as folder:
+        return _tell(script, Path(folder))
+
+
+def _tell(script: Script, folder: Path) -> Story:
     planner = Planner()
     closed: dict[str, int] = {}
     feeds: list[Feed] = []
     said: dict[int, list[str]] = {}
     for step in script.steps:
         match step.kind:
+            case "file":
+                (folder / step.words[0]).write_text("\n".join(step.body) + "\n")
             case "statement":
-                _statement(step, planner, closed, said)
+                _statement(step, planner, closed, said, folder)
             case "same":
                 _register_both(step, planner, closed)
             case "feed" | "advance":
@@ -69,8 +80,10 @@ def tell(script: Script) -> Story:
     return Story(planner.plan(), feeds, said)
 
 
-def _statement(step: Step, planner: Planner, closed: dict[str, int], said: dict[int, list[str]]) -> None:
-    text = "\n".join(step.body)
+def _statement(
+    step: Step, planner: Planner, closed: dict[str, int], said: dict[int, list[str]], folder: Path
+) -> None:
+    text = "\n".join(step.body).replace("{folder}", str(folder))
     wanted = step.words[1] if step.words[0] == "error" else None
     try:
         listing = _run(text, planner, closed)
@@ -79,12 +92,20 @@ def _statement(step: Step, planner: Planner, closed: dict[str, int], said: dict[
             raise StoryError(f"line {step.line}: expected {wanted or 'ok'}, got\n{e}") from e
         if e.code.startswith("query.") and e.place is None:
             raise StoryError(f"line {step.line}: {e.code} says no place") from e
-        said[step.line] = str(e).splitlines()
+        said[step.line] = _said(str(e), text, folder)
         return
     if wanted is not None:
         raise StoryError(f"line {step.line}: expected {wanted}, but it was accepted")
     if listing is not None:
         said[step.line] = [" | ".join(row) for row in (listing.columns, *listing.rows)]
+
+
+def _said(error: str, text: str, folder: Path) -> list[str]:
+    """What an error says, the same wherever the script's folder happens to be."""
+    lines = error.splitlines()
+    if str(folder) in text and len(lines) > 2 and str(folder) in lines[1]:
+        lines = [line for line in lines if set(line.strip()) != {"^"}]  # its caret depends on the length of the path
+    return [line.replace(str(folder), "{folder}") for line in lines]
 
 
 def _run(text: str, planner: Planner, closed: dict[str, int]) -> Listing | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
+from sanderling.clock import NOTHING_YET
 from sanderling.deliver.render import json_object, json_value, rendered, time_text
 from sanderling.ingest.letters import LETTERS as LETTER_COLUMNS
 from sanderling.ingest.read import raw_rows
@@ -26,6 +27,7 @@ class Changes:
     letters: list[tuple[int, pa.Table]] = field(default_factory=list)  # by slice
     rows_read: int = 0
     ticks: int = 0
+    closed_to: int = NOTHING_YET
 
     def ordered_letters(self) -> pa.Table:
         """Dead letters in order of arrival."""
@@ -56,6 +58,7 @@ def gather(plan: Plan, parcels: list[Parcel]) -> dict[str, Changes]:
         elif parcel.kind == COUNTS:
             changes[name].rows_read += parcel.header["rows"]
             changes[name].ticks += parcel.header["ticks"]
+            changes[name].closed_to = parcel.header["closed_to"]
     templates = plan.templates()
     for (name, template), tables in deltas.items():
         rows = pa.concat_tables(tables)

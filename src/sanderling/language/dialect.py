@@ -143,6 +143,31 @@ class Sanderling(Spark):
                 item = following
             return items
 
+        def _parse_join(self, *args: Any, **named: Any) -> Any:
+            first = self._curr
+            join = super()._parse_join(*args, **named)
+            if first and first.token_type == TokenType.COMMA and join is None:
+                self.raise_error("Something is missing beside this comma", first)
+            return join
+
+        def _parse_table_alias(self, *args: Any, **named: Any) -> Any:
+            first = self._curr
+            alias = super()._parse_table_alias(*args, **named)
+            if first and first.token_type == TokenType.ALIAS and not (alias and alias.this):
+                self.raise_error("Expected a name after AS", first)
+            return alias
+
+        def _parse_types(self, check_func: bool = False, *args: Any, **named: Any) -> Any:
+            token = self._curr
+            is_text = bool(token) and token.text.upper() in ("VARCHAR", "CHAR", "CHARACTER")
+            if is_text and not check_func and self._next and self._next.token_type == TokenType.L_PAREN:
+                # Spark's dialect forgets the length.
+                raise self.refuse(
+                    "query.unsupported", f"{token.text} with a length is not supported here",
+                    "CAST to STRING, and take LEFT of it", token,
+                )  # fmt: skip
+            return super()._parse_types(check_func, *args, **named)
+
         # ----- clauses of SELECT
 
         def _refuse_clause(self) -> tuple[str, Any]:
@@ -328,6 +353,8 @@ class Sanderling(Spark):
             if self._next and self._next.token_type in (TokenType.DISTINCT, TokenType.HINT):
                 self._advance()
                 self._refuse_clause()
+            if self._next and self._next.token_type == TokenType.ALIAS:
+                self.raise_error("Expected a column before AS", self._next)
             select = self._parse_select()
             if not isinstance(select, exp.Select):
                 self.raise_error("Expected SELECT", body)

@@ -102,7 +102,7 @@ def _parse_tokens(text: str, tokens: list[Token]) -> Statement:
     parser = Sanderling().parser()
     try:
         with deep_recursion():
-            (statement,) = parser._parse(type(parser)._parse_our_statement, tokens, text)
+            found = parser._parse(type(parser)._parse_our_statement, tokens, text)
     except ParseError as e:
         refusal = getattr(e, "refusal", None)
         if refusal is not None:
@@ -113,8 +113,17 @@ def _parse_tokens(text: str, tokens: list[Token]) -> Statement:
         raise QueryError("query.syntax", _in_our_words(message), form_of(tokens), place) from e
     except RecursionError as e:
         raise too_deep(text, tokens[0].start, tokens[0].end + 1) from e
-    assert statement is not None
-    return statement  # type: ignore[no-any-return]
+    except (ValueError, LookupError, TypeError, AttributeError) as e:
+        # sqlglot builds some functions without looking whether their arguments are there.
+        raise _unreadable(text, parser._curr or tokens[-1], tokens) from e
+    if len(found) != 1 or found[0] is None:
+        raise _unreadable(text, tokens[0], tokens)
+    return found[0]  # type: ignore[no-any-return]
+
+
+def _unreadable(text: str, at: Token, tokens: list[Token]) -> QueryError:
+    place = Place.in_text(text, at.start, at.end + 1)
+    return QueryError("query.syntax", "this cannot be read", form_of(tokens), place)
 
 
 def too_deep(text: str, start: int, end: int) -> QueryError:

@@ -139,10 +139,10 @@ class Shard:
             out += [Parcel(DELTAS, d.rows, {"template": d.template, "stream": name}) for d in stream.close()]
             if self.number == 0:
                 rows = sum(p.header["rows"] for p in mine if p.kind == READINGS)
-                out.append(_counts(name, rows, stream.ticks_closed() - ticks))
+                out.append(_counts(name, rows, stream.ticks_closed() - ticks, stream.clock.closed_to))
         return out
 
 
-def _counts(stream: str, rows: int, ticks: int) -> Parcel:
-    header: dict[str, Any] = {"stream": stream, "rows": rows, "ticks": ticks}
+def _counts(stream: str, rows: int, ticks: int, closed_to: int) -> Parcel:
+    header: dict[str, Any] = {"stream": stream, "rows": rows, "ticks": ticks, "closed_to": closed_to}
     return Parcel(COUNTS, pa.table({}), header)

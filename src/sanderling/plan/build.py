@@ -60,7 +60,7 @@ def _template(draft: Draft, templates: dict[object, Template]) -> Template:
             columns += [pa.field(f"q:{c.name}", c.type.arrow) for c in draft.table.columns]
         templates[key] = Template(
             len(templates), draft.stream.name, draft.where, draft.where_reads, draft.outputs, pa.schema(columns),
-            draft.is_keyed,
+            draft.is_keyed, draft.where_words,
         )  # fmt: skip
     return templates[key]
 

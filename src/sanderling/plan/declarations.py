@@ -7,14 +7,17 @@ from typing import Callable
 from sanderling.catalog import Column, Stream
 from sanderling.clock import duration_us
 from sanderling.errors import Place, QueryError, did_you_mean
+from sanderling.language.dialect import unknown_type
 from sanderling.language.statements import ColumnDef, CreateStream, CreateTable, Name, Span, Value
-from sanderling.types import TYPES, type_named
+from sanderling.types import type_named
 
 STREAM_OPTIONS = ("path", "format", "tick", "lateness", "stale_after")
 TABLE_OPTIONS = ("path", "format")
 FORMATS = ("csv", "json", "parquet")
 # Names that mean something else inside a query.
 RESERVED = ("location", "region")
+# How columns begin that a reading carries beside its own.
+INTERNAL = "__"
 
 Refuse = Callable[[str, str, str, Span], QueryError]
 
@@ -31,7 +34,7 @@ class Declarations:
     def stream(self, statement: CreateStream) -> Stream:
         columns = self.columns(statement.columns)
         if not columns:
-            raise self.refuse("query.missing_clause", "a stream declares its columns", "add (…)", statement.name.span)
+            raise self.refuse("query.missing_clause", "a stream declares its columns", "add (column TYPE, …)", statement.name.span)
         key = self._column(statement.key, columns, "KEY")
         self._must_be(key, statement.key, "a STRING or an integer", key.type.is_integer or key.type.name == "STRING")
         time = self._column(statement.time, columns, "TIME")
@@ -43,7 +46,9 @@ class Declarations:
         gone = self._column(statement.gone, columns, "GONE") if statement.gone else None
         if gone is not None and statement.gone is not None:
             self._must_be(gone, statement.gone, "a BOOLEAN", gone.type.name == "BOOLEAN")
-        self._refuse_roles_twice(statement)
+        gone_names = [statement.gone] if statement.gone else []
+        names = [statement.key, statement.time, *statement.location, *gone_names]
+        self._refuse_twice(names, "KEY, TIME, LOCATION and GONE")
         options = self.options(statement.options, STREAM_OPTIONS)
         tick = self._duration(options, "tick", 1_000_000)
         if tick == 0:
@@ -57,10 +62,18 @@ class Declarations:
 
     def table_columns(self, statement: CreateTable) -> tuple[Column, ...] | None:
         columns = self.columns(statement.columns)
-        for name in statement.location or ():
-            if columns:
-                self._column(name, columns, "LOCATION")
+        if columns:
+            self.check_table_location(statement, columns)
+            self._column(statement.key, columns, "KEY")
         return columns or None
+
+    def check_table_location(self, statement: CreateTable, columns: tuple[Column, ...]) -> None:
+        """Once the columns are known: before the file is read where they are declared, after it elsewhere."""
+        for name in statement.location or ():
+            column = self._column(name, columns, "LOCATION")
+            self._must_be(column, name, "a number", column.type.is_number)
+        if statement.location:
+            self._refuse_twice([statement.key, *statement.location], "KEY and LOCATION")
 
     def columns(self, definitions: tuple[ColumnDef, ...]) -> tuple[Column, ...]:
         columns: list[Column] = []
@@ -68,13 +81,12 @@ class Declarations:
             name = definition.name
             if any(c.name.casefold() == name.text.casefold() for c in columns):
                 raise self.refuse("query.duplicate_column", f'two columns are named "{name.text}"', "rename one", name.span)
-            if name.text.casefold() in RESERVED:
+            if name.text.casefold() in RESERVED or name.text.startswith(INTERNAL):
                 hint = "rename the column"
                 raise self.refuse("query.reserved_name", f'"{name.text}" has a meaning of its own in queries', hint, name.span)
             type_ = type_named(definition.type.text)
             if type_ is None:
-                hint = did_you_mean(definition.type.text, TYPES) or "types: " + ", ".join(TYPES)
-                message = f'no type is named "{definition.type.text}"'
+                message, hint = unknown_type(definition.type.text)
                 raise self.refuse("query.unknown_type", message, hint, definition.type.span)
             columns.append(Column(name.text, type_))
         return tuple(columns)
@@ -83,7 +95,7 @@ class Declarations:
         for column in columns:
             if column.name.casefold() == name.text.casefold():
                 return column
-        hint = did_you_mean(name.text, [c.name for c in columns])
+        hint = did_you_mean(name.text, [c.name for c in columns]) or "name one of its columns"
         raise self.refuse("query.unknown_column", f'{clause} names "{name.text}", which is no column', hint, name.span)
 
     def _must_be(self, column: Column, name: Name, what: str, holds: bool) -> None:
@@ -91,12 +103,11 @@ class Declarations:
             message = f'"{column.name}" is {column.type.name}, it has to be {what}'
             raise self.refuse("query.wrong_type", message, "declare it with another type", name.span)
 
-    def _refuse_roles_twice(self, statement: CreateStream) -> None:
-        names = [statement.key, statement.time, *statement.location, *([statement.gone] if statement.gone else [])]
+    def _refuse_twice(self, names: list[Name], clauses: str) -> None:
         seen: set[str] = set()
         for name in names:
             if name.text.casefold() in seen:
-                message = f'"{name.text}" is used twice among KEY, TIME, LOCATION and GONE'
+                message = f'"{name.text}" is used twice among {clauses}'
                 raise self.refuse("query.duplicate_role", message, "name another column", name.span)
             seen.add(name.text.casefold())
 
@@ -105,7 +116,7 @@ class Declarations:
     def options(self, options: dict[str, tuple[Name, Value]], known: tuple[str, ...]) -> dict[str, Value]:
         for key, (name, _) in options.items():
             if key not in known:
-                hint = did_you_mean(name.text, known)
+                hint = did_you_mean(name.text, known) or "options: " + ", ".join(known)
                 raise self.refuse("query.unknown_option", f'no option is named "{name.text}"', hint, name.span)
         return {key: value for key, (_, value) in options.items()}
 
@@ -128,7 +139,10 @@ class Declarations:
         if key not in options:
             return default
         value = options[key]
-        duration = duration_us(value.value)
+        try:
+            duration = duration_us(value.value)
+        except OverflowError:
+            duration = None
         if duration is None or duration < 0 or duration > 2**52:
             hint = f"{key} = '5 seconds', '500 ms', '10 minutes', or a number of seconds"
             raise self.refuse("query.bad_option", f"{key} is not a duration: {value.value}", hint, value.span)

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from sanderling.clock import show_duration
-from sanderling.plan.plans import BOX, DISC, EVERYWHERE, POLYGON, Plan
-
-if TYPE_CHECKING:
-    from sanderling.plan.planner import Listing
+from sanderling.plan.listing import Listing
+from sanderling.plan.plans import BOX, DISC, EVERYWHERE, POLYGON, OutputColumn, Plan
 
 SHAPES = {BOX: "rectangle", DISC: "circle", POLYGON: "polygon", EVERYWHERE: "everywhere"}
 
 
 def explain_query(plan: Plan, name: str) -> Listing:
     """A tree from the subscriber down to the stream; read it from the bottom up."""
-    from sanderling.plan.planner import Listing
-
     query = [q for q in plan.queries if q.name == name][-1]
     template = plan.templates()[query.template]
     sharing = sum(q.template == query.template for q in plan.queries)
@@ -27,12 +21,12 @@ def explain_query(plan: Plan, name: str) -> Listing:
     motion = "moving " if regions.focal[mine][0] >= 0 else ""
     count = int(mine.sum())
     what = f"{motion}{shape}" if count == 1 else f"{count} regions of a table"
-    where = [f"   ├─ where {template.where}"] if template.where else []
+    where = [f"   ├─ where {template.where_words}"] if template.where else []
     merge = "equal rows cancel" if not template.is_keyed else "nothing to do, each shard finishes its own rows"
     lines = [
         "deliver: signed rows in order of tick",
         f"└─ merge: {merge}",
-        f"   ├─ select {', '.join(o.sql if o.is_plain else f'{o.sql} AS {o.name}' for o in template.outputs)}   [shard]",
+        f"   ├─ select {', '.join(map(_item, template.outputs))}   [shard]",
         *[f"{line}   [shard]" for line in where],
         f"   ├─ inside: {what}, one grid join for all {len(regions)} regions of {stream.name}   [shard]",
         f"   │    template {template.id}, shared by {sharing} {'query' if sharing == 1 else 'queries'}",
@@ -40,3 +34,8 @@ def explain_query(plan: Plan, name: str) -> Listing:
         f"lateness {show_duration(stream.lateness_us)}   [shard]",
     ]
     return Listing(f"plan of {name}", ("plan",), tuple((line,) for line in lines))
+
+
+def _item(output: OutputColumn) -> str:
+    """An item of the select list as its author wrote it, with its name where that is another."""
+    return output.words if output.name in (output.words, output.words.rsplit(".", 1)[-1]) else f"{output.words} AS {output.name}"

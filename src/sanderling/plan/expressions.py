@@ -6,20 +6,29 @@ A pair is a reading and a region. Its columns are named `r:<column>` for the rea
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from datetime import date, datetime
 from typing import Iterable
 
 import duckdb
+import pyarrow as pa
 from sqlglot import exp
 
 from sanderling import relational
 from sanderling.catalog import Stream, Table
 from sanderling.errors import Place, QueryError, did_you_mean
+from sanderling.language.dialect import LocationInside, unknown_type
 from sanderling.language.statements import Span
 from sanderling.plan import functions
-from sanderling.types import TYPES, SqlType
+from sanderling.plan.rewrite import engine_sql, pair_column
+from sanderling.types import ALIASES, TYPES, SqlType
 
 TYPE_OF_DUCKDB = {t.duckdb: t for t in TYPES.values()}
+# Lists longer than this stay in the text: a column for each of their values would cost more than it shares.
+LONGEST_LIFTED_LIST = 16
+# Parts tried one by one, to point at the one that does not bind.
+MOST_PARTS_TRIED = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +43,11 @@ class Constant:
 class Scope:
     """The names an expression may use: a stream's columns and, in a join, a table's."""
 
-    def __init__(self, text: str, stream: Stream, stream_alias: str, table: Table | None, table_alias: str):
+    def __init__(
+        self, text: str, span: Span, stream: Stream, stream_alias: str, table: Table | None, table_alias: str
+    ):
         self.text = text
+        self.span = span  # where to point when nothing nearer has a place
         self.stream = stream
         self.table = table
         self.sides = {stream_alias.casefold(): stream}
@@ -47,7 +59,8 @@ class Scope:
     def resolve(self, column: exp.Column) -> tuple[str, SqlType]:
         """The pair column that `column` means, and its type."""
         if column.args.get("db"):
-            raise self.refuse(column, "query.unknown_column", "a column has at most one qualifier", "")
+            hint = f"write {column.table}.{column.name}, or {column.name} alone"
+            raise self.refuse(column, "query.unknown_column", "a column has at most one qualifier", hint)
         found = [(side, c) for side in self._sides_of(column) if (c := side.column(column.name))]
         if len(found) == 1:
             side, c = found[0]
@@ -75,13 +88,23 @@ class Scope:
         elif name.casefold() == "region" and self.table is not None:
             hint = "a region is used with INSIDE: o.location INSIDE t.region"
         else:
-            hint = did_you_mean(name, known)
+            hint = did_you_mean(name, known) or f"{self.stream.name} has {len(self.stream.columns)} columns, none of this name"
         return self.refuse(column, "query.unknown_column", f'no column is named "{name}"', hint)
 
     def refuse(self, node: exp.Expr, code: str, message: str, hint: str) -> QueryError:
+        span = None
+        near: exp.Expr | None = node
+        while span is None and near is not None:
+            span = span_of(near)
+            near = near.parent
+        span = span or self.span
+        return QueryError(code, message, hint, Place.in_text(self.text, span.start, span.end))
+
+    def word_of(self, node: exp.Expr) -> str:
+        """The first word of a node as its author wrote it."""
         span = span_of(node)
-        place = Place.in_text(self.text, span.start, span.end) if span else None
-        return QueryError(code, message, hint, place)
+        word = re.match(r"[^\W\d]\w*", self.text[span.start :]) if span else None
+        return word[0] if word else node.sql_name() if isinstance(node, exp.Func) else node.key.upper()
 
 
 def span_of(node: exp.Expr) -> Span | None:
@@ -96,18 +119,77 @@ def check(node: exp.Expr, scope: Scope) -> None:
     """Refuses whatever is not a pure function of one row."""
     for n in node.walk():
         kind = type(n)
-        if kind in functions.ALLOWED:
-            continue
-        name = n.name if isinstance(n, exp.Anonymous) else n.sql_name() if isinstance(n, exp.Func) else n.key
-        if isinstance(n, functions.OF_MANY_ROWS):
-            raise scope.refuse(n, "query.unsupported", f"{name.upper()} is not supported yet", "")
-        if isinstance(n, functions.NOT_PURE):
-            hint = "an answer is a function of the readings alone; use the reading's own time"
-            raise scope.refuse(n, "query.not_deterministic", f"{name.upper()} changes by itself", hint)
-        if isinstance(n, exp.Func):
-            hint = did_you_mean(name, functions.FUNCTIONS)
-            raise scope.refuse(n, "query.unknown_function", f'no function is named "{name}"', hint)
-        raise scope.refuse(n, "query.unsupported", f"{name.upper()} is not supported here", "")
+        if kind not in functions.ALLOWED:
+            raise _not_allowed(n, scope)
+        if kind is exp.In and n.args.get("query"):
+            raise _not_allowed(n.args["query"], scope)
+        if any(n.args.get(part) for part in functions.MEANINGLESS.get(kind, ())):
+            raise scope.refuse(n, "query.unsupported", "this is not supported in this form", "write it plainly")
+        if kind is exp.In and not n.expressions:
+            raise scope.refuse(n, "query.wrong_argument_count", "IN needs at least one value", "write IN (1, 2)")
+        if kind is exp.DataType:
+            _check_type(n, scope)
+        if kind is exp.Interval and isinstance(n.this, exp.Literal):
+            _check_interval(n, scope)
+        if kind in (exp.RegexpLike, exp.RegexpExtract, exp.Escape):
+            _check_pattern(n, scope)
+
+
+def _not_allowed(n: exp.Expr, scope: Scope) -> QueryError:
+    name = n.name if isinstance(n, exp.Anonymous) else scope.word_of(n)
+    if isinstance(n, LocationInside):
+        return scope.refuse(n, "query.unsupported", "INSIDE stands in WHERE only", "write WHERE location INSIDE …")
+    if isinstance(n, functions.OF_MANY_ROWS):
+        hint = "an answer has a row for each object; aggregates come later"
+        return scope.refuse(n, "query.unsupported", f"{name.upper()} is not supported yet", hint)
+    if isinstance(n, functions.NOT_PURE) or name.lower() in functions.NOT_PURE_NAMES:
+        hint = "an answer is a function of the readings alone; use the reading's own time"
+        return scope.refuse(n, "query.not_deterministic", f"{name.upper()} changes by itself", hint)
+    if isinstance(n, exp.Query) or n.find(exp.Query):
+        return scope.refuse(n, "query.unsupported", "a query inside a query is not supported", "write one SELECT")
+    if isinstance(n, exp.Func):
+        hint = did_you_mean(name, functions.FUNCTIONS) or "see the list of functions in the documentation"
+        return scope.refuse(n, "query.unknown_function", f'no function is named "{name}"', hint)
+    what = READABLE.get(type(n), type(n).__name__)
+    return scope.refuse(n, "query.unsupported", f"{what} is not supported here", "write it in plain SQL")
+
+
+READABLE: dict[type[exp.Expression], str] = {
+    exp.Star: "*", exp.Placeholder: "a parameter", exp.Parameter: "a parameter", exp.Tuple: "a list of values",
+    exp.Bracket: "an index in brackets", exp.Dot: "a path of names", exp.HexString: "a hexadecimal number",
+    exp.RawString: "a raw text", exp.AtTimeZone: "AT TIME ZONE", exp.SimilarTo: "SIMILAR TO", exp.Any: "ANY",
+    exp.All: "ALL", exp.Aliases: "a list of aliases",
+}  # fmt: skip
+
+
+def _check_type(n: exp.Expr, scope: Scope) -> None:
+    """A type that a column can have; DECIMAL is taken too, and given as DOUBLE."""
+    name = n.this.value if isinstance(n.this, exp.DataType.Type) else str(n.this)
+    known = {t.duckdb for t in TYPES.values()} | {*TYPES, *ALIASES, "TIMESTAMPTZ", "TIMESTAMPNTZ", "DECIMAL"}
+    at = n.parent or n
+    if name not in known:
+        raise scope.refuse(at, "query.unknown_type", *unknown_type(n.sql("spark")))
+    if n.expressions and name != "DECIMAL":
+        hint = f"CAST to {'STRING, and take LEFT of it' if 'CHAR' in name else name}"
+        raise scope.refuse(at, "query.unsupported", f"{n.sql('spark')}: a length is not supported here", hint)
+
+
+def _check_interval(n: exp.Expr, scope: Scope) -> None:
+    text, hint = n.this.this, "write INTERVAL 5 MINUTES"
+    if not n.args.get("unit"):
+        if not any(c.isalpha() for c in text):
+            raise scope.refuse(n, "query.wrong_type", "this INTERVAL has no unit", hint)
+    elif not re.fullmatch(r"\s*[+-]?\d+(\.\d+)?\s*", text):
+        raise scope.refuse(n, "query.wrong_type", f"'{text}' is no number of units", hint)
+
+
+def _check_pattern(n: exp.Expr, scope: Scope) -> None:
+    """Patterns are constants: one that is wrong in some row would end the run."""
+    like = n.this if isinstance(n, exp.Escape) else n
+    parts = [like.expression, n.expression, n.args.get("group")]
+    if any(p is not None and not isinstance(p, exp.Literal) for p in parts):
+        hint = "write the pattern in quotes"
+        raise scope.refuse(n, "query.wrong_type", "a pattern has to be a constant", hint)
 
 
 def lift(node: exp.Expr, scope: Scope, constants: list[Constant]) -> exp.Expr:
@@ -118,7 +200,7 @@ def lift(node: exp.Expr, scope: Scope, constants: list[Constant]) -> exp.Expr:
             _lift_operands(n.expression, [n.this], scope, constants)
         elif isinstance(n, exp.Between):
             _lift_operands(n.this, [n.args["low"], n.args["high"]], scope, constants)
-        elif isinstance(n, exp.In) and n.expressions:
+        elif isinstance(n, exp.In) and len(n.expressions) <= LONGEST_LIFTED_LIST:
             _lift_operands(n.this, n.expressions, scope, constants)
     return node
 
@@ -128,14 +210,29 @@ def _lift_operands(column: exp.Expr, others: list[exp.Expr], scope: Scope, const
         return
     type_ = scope.resolve(column)[1]
     for other in others:
-        constant = constant_of(other, f"q:p{len(constants)}")
-        # Only where the literal has the column's own kind: '2024-01-01' beside a timestamp is
-        # read as a timestamp by SQL, which a text constant would not be.
-        if constant and (constant.type.is_number, constant.type.name == "STRING") == (
-            type_.is_number, type_.name == "STRING"
-        ):  # fmt: skip
+        name = f"q:p{len(constants)}"
+        if type_.name in ("TIMESTAMP", "DATE"):
+            constant = time_constant(other, name)
+        else:
+            constant = constant_of(other, name)
+        # Only where the literal has the column's own kind; what does not is refused later.
+        if constant and _kind(constant.type) == _kind(type_):
             constants.append(constant)
-            other.replace(pair_column(constant.name))
+            other.replace(pair_column(constant.name, other))
+
+
+def _kind(type_: SqlType) -> str:
+    return "number" if type_.is_number else "time" if type_.name in ("TIMESTAMP", "DATE") else type_.name
+
+
+def time_constant(node: exp.Expr, name: str) -> Constant | None:
+    """A text that says a time, as SQL reads it beside one."""
+    if not isinstance(node, exp.Literal) or not node.is_string:
+        return None
+    from sanderling.plan.families import time_of
+
+    time = time_of(node.this)
+    return None if time is None else Constant(name, TYPES["TIMESTAMP"], time)
 
 
 def constant_of(node: exp.Expr, name: str) -> Constant | None:
@@ -147,60 +244,74 @@ def constant_of(node: exp.Expr, name: str) -> Constant | None:
         return Constant(name, TYPES["STRING"], literal.this) if sign == 1 else None
     if literal.this.isdigit():
         number = sign * int(literal.this)
-        return Constant(name, TYPES["BIGINT"], number) if abs(number) < 2**63 else None
+        return Constant(name, TYPES["BIGINT"], number) if -(2**63) <= number < 2**63 else None
     return Constant(name, TYPES["DOUBLE"], sign * float(literal.this))
 
 
-def pair_column(name: str) -> exp.Column:
-    column = exp.column(exp.to_identifier(name, quoted=True))
-    column.meta["pair"] = True
-    return column
-
-
-def engine_sql(node: exp.Expr, scope: Scope) -> tuple[str, frozenset[str]]:
-    """The expression in the evaluating engine's SQL, and the pair columns it reads."""
-    copy = node.copy()
-    holder = exp.Paren(this=copy)
-    for n in list(holder.walk()):
-        if isinstance(n, exp.Column):
-            if not n.meta.get("pair"):
-                n.replace(pair_column(scope.resolve(n)[0]))
-        elif isinstance(n, exp.Literal) and not n.is_string and not n.this.isdigit():
-            if not isinstance(n.parent, (exp.DataTypeParam, exp.Interval)):
-                n.replace(exp.cast(exp.Literal.number(n.this), "DOUBLE"))
-        elif isinstance(n, exp.Mod):
-            n.set("expression", exp.Nullif(this=n.expression, expression=exp.Literal.number(0)))
-        elif isinstance(n, exp.DataType) and n.this == exp.DataType.Type.TIMESTAMPTZ:
-            n.set("this", exp.DataType.Type.TIMESTAMP)
-    reads = {n.name for n in holder.walk() if isinstance(n, exp.Column)}
-    return holder.this.sql(dialect="duckdb"), frozenset(reads)
-
-
-def type_of(sql: str, columns: dict[str, SqlType]) -> str:
-    """DuckDB's type of an expression over the named pair columns; raises what DuckDB raises."""
+def types_of(expressions: Iterable[str], columns: dict[str, SqlType]) -> tuple[str, ...]:
+    """DuckDB's types of expressions over the named pair columns; raises what DuckDB raises."""
     nulls = ", ".join(f"NULL::{t.duckdb} AS {relational.quoted(n)}" for n, t in columns.items()) or "1 AS one"
-    answer = relational.run(f"DESCRIBE SELECT {sql} AS e FROM (SELECT {nulls})")
-    return str(answer.column("column_type")[0].as_py())
+    items = ", ".join(f"{sql} AS e{i}" for i, sql in enumerate(expressions))
+    answer = relational.run(f"DESCRIBE SELECT {items} FROM (SELECT {nulls})")
+    return tuple(str(t) for t in answer.column("column_type").to_pylist())
+
+
+# A row of ordinary values: patterns and parts of dates are judged only when there is something to apply them to.
+ORDINARY = {"STRING": "a", "TIMESTAMP": datetime(2008, 5, 23), "DATE": date(2008, 5, 23), "BOOLEAN": True}
+
+
+def try_out(sql: str, columns: dict[str, SqlType]) -> None:
+    """Evaluates an expression once over NULLs and once over ordinary values; raises what would end a run."""
+    table = pa.table({n: pa.array([None, ORDINARY.get(t.name, 1)], t.arrow) for n, t in columns.items()})
+    relational.evaluate([sql], table if columns else pa.table({"one": [0]}))
 
 
 def bind(node: exp.Expr, scope: Scope, columns: dict[str, SqlType]) -> str:
     """The type of a checked expression; a misfit is pointed at where it stands."""
+    sql = engine_sql(node, scope)[0]
     try:
-        return type_of(engine_sql(node, scope)[0], columns)
+        (type_,) = types_of([sql], columns)
+        try_out(sql, columns)
+        return type_
     except duckdb.Error as e:
-        # The smallest part that does not bind is the one to point at.
-        for part in reversed(list(node.bfs())):
-            if isinstance(part, (exp.Identifier, exp.Var, exp.DataType, exp.DataTypeParam, exp.Literal)):
-                continue
-            try:
-                type_of(engine_sql(part, scope)[0], columns)
-            except duckdb.Error as smaller:
-                raise scope.refuse(part, "query.wrong_type", _first_line(smaller), "CAST one side") from e
-        raise scope.refuse(node, "query.wrong_type", _first_line(e), "") from e
+        raise _misfit(node, scope, columns, e) from e
 
 
-def _first_line(error: duckdb.Error) -> str:
-    line = str(error).split("\n")[0].split("Error: ", 1)[-1]
-    for inner, ours in (("VARCHAR", "STRING"), ("INTEGER_LITERAL", "a number"), (" - an explicit cast is required", "")):
-        line = line.replace(inner, ours)
-    return line[:200]
+def _misfit(node: exp.Expr, scope: Scope, columns: dict[str, SqlType], error: duckdb.Error) -> QueryError:
+    if "expression depth" in str(error):
+        return scope.refuse(node, "query.too_deep", "this expression nests too deeply", "split it into several queries")
+    parts = [p for p in node.bfs() if not isinstance(p, WITHOUT_TYPE) and not isinstance(p.parent, exp.Interval)]
+    # The smallest part that does not bind is the one to point at.
+    for part in reversed(parts if len(parts) <= MOST_PARTS_TRIED else []):
+        try:
+            sql = engine_sql(part, scope)[0]
+            types_of([sql], columns)
+            try_out(sql, columns)
+        except duckdb.Error as smaller:
+            return scope.refuse(part, "query.wrong_type", *in_our_words(smaller))
+    return scope.refuse(node, "query.wrong_type", *in_our_words(error))
+
+
+WITHOUT_TYPE = (exp.Identifier, exp.Var, exp.DataType, exp.DataTypeParam, exp.Literal, exp.If)
+
+
+def in_our_words(error: duckdb.Error) -> tuple[str, str]:
+    """DuckDB's complaint, and a hint."""
+    line = str(error).split("\n")[0].split("Error: ", 1)[-1].replace(" - an explicit cast is required", "")
+    call = re.search(r"No function matches the given name and argument types '(.*?)\((.*)\)'", line)
+    if call:
+        return f"{OPERATOR_NAMES.get(call[1], call[1])} does not take ({duckdb_words(call[2])})", "CAST what does not fit"
+    return duckdb_words(line)[:200], "look at the types and constants here"
+
+
+OPERATOR_NAMES = {"~~": "LIKE", "~~*": "ILIKE", "!~~": "LIKE", "like_escape": "LIKE", "regexp_matches": "RLIKE"}
+
+
+def duckdb_words(text: str) -> str:
+    """Types as we name them."""
+    for theirs, ours in (
+        ("STRING_LITERAL", "STRING"), ("INTEGER_LITERAL", "INT"), ("VARCHAR", "STRING"), ("INTEGER", "INT"), ('"NULL"', "NULL"),
+        ("HUGEINT", "a number beyond BIGINT"),
+    ):  # fmt: skip
+        text = text.replace(theirs, ours)
+    return text

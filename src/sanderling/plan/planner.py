@@ -28,17 +28,12 @@ from sanderling.language.statements import (
 from sanderling.plan.build import build_plan
 from sanderling.plan.declarations import TABLE_OPTIONS, Declarations
 from sanderling.plan.explain import explain_query
+from sanderling.plan.listing import Listing
 from sanderling.plan.plans import ALWAYS, NEVER, Plan
 from sanderling.plan.selects import Draft, SelectPlanner
 
-
-@dataclass(frozen=True, slots=True)
-class Listing:
-    """What SHOW, DESCRIBE and EXPLAIN answer: a title, headed columns, rows of text."""
-
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+# The years 1 to 9999, which every stage can write.
+FIRST_US, LAST_US = -62_135_596_800_000_000, 253_402_300_799_999_999
 
 
 @dataclass(slots=True)
@@ -137,14 +132,19 @@ class Planner:
         found = names.get(name.text)
         if found is None:
             other = self._kind_of(name.text)
-            hint = f'"{name.text}" is a {other}' if other else did_you_mean(name.text, names)
+            hint = f'"{name.text}" is a {other}' if other else did_you_mean(name.text, names) or f"there is no {kind} yet"
             place = Place.in_text(text, name.span.start, name.span.end)
             raise QueryError(f"query.unknown_{kind}", f'no {kind} is named "{name.text}"', hint, place)
         return found
 
     def _time(self, statement: At, text: str) -> int:
-        time = timestamp_us(statement.time.value)
-        if time is None or not -(2**55) < time < 2**58:
+        try:
+            time = timestamp_us(statement.time.value)
+        except OverflowError:
+            time = None
+        # A tick ends up to its own length later; that end has to be a time too.
+        latest = LAST_US - max((s.tick_us for s in self.streams.values()), default=0)
+        if time is None or not FIRST_US <= time <= latest:
             place = Place.in_text(text, statement.time.span.start, statement.time.span.end)
             hint = "AT '2008-05-23 19:00:00' (UTC), or a number of seconds since 1970"
             raise QueryError("query.bad_time", f"this is not a time: {statement.time.value}", hint, place)
@@ -169,7 +169,9 @@ class Planner:
             # The loader knows no text: point at the clause that its complaint is about.
             key_codes = ("query.duplicate_key", "query.missing_key_value", "query.unknown_column")
             span = statement.key.span if e.code in key_codes else options["path"].span
-            raise type(e)(e.code, e.message, e.hint, Place.in_text(text, span.start, span.end)) from e
+            hint = e.hint or "mend the file, or name another"
+            raise type(e)(e.code, e.message, hint, Place.in_text(text, span.start, span.end)) from e
+        declarations.check_table_location(statement, found)
         key = next(c.name for c in found if c.name.casefold() == statement.key.text.casefold())
         return Table(statement.name.text, found, key, rows, region)
 
@@ -239,3 +241,6 @@ class Planner:
         begins = "" if query.begin == ALWAYS else f", from {show_time(query.begin)}"
         rows = tuple((o.name, o.type.name) for o in query.draft.outputs)
         return Listing(f"query {query.name}{begins}", ("column", "type"), rows)
+
+
+__all__ = ["Listing", "Planner", "Registered"]

@@ -6,7 +6,7 @@ stream plan ── templates   queries of one shape: condition and select list, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,8 @@ class OutputColumn:
     type: SqlType
     reads: frozenset[str]
     is_plain: bool
+    # As its author wrote it; queries that write the same in other words still share a template.
+    words: str = field(default="", compare=False)
 
     @property
     def source(self) -> str:
@@ -50,6 +52,7 @@ class Template:
     outputs: tuple[OutputColumn, ...]
     constants: pa.Schema
     is_keyed: bool
+    where_words: str | None = field(default=None, compare=False)
 
     @property
     def needs_consolidation(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Callable, Union
 
+import duckdb
 from sqlglot import exp
 
 from sanderling.catalog import Names, Stream, Table
@@ -19,17 +20,25 @@ from sanderling.language.statements import (
     RegisterQuery,
     Span,
 )
-from sanderling.plan.expressions import Constant, Scope, bind, check, constant_of, engine_sql, lift, pair_column, span_of
-from sanderling.plan.expressions import TYPE_OF_DUCKDB
+from sanderling.plan.expressions import (
+    TYPE_OF_DUCKDB,
+    Constant,
+    Scope,
+    bind,
+    check,
+    constant_of,
+    duckdb_words,
+    lift,
+    span_of,
+    types_of,
+)
+from sanderling.plan.families import settle
 from sanderling.plan.plans import OutputColumn
+from sanderling.plan.rewrite import engine_sql
+from sanderling.plan.words import words_of
 from sanderling.types import SqlType
 
-CLAUSES = {
-    "distinct": "DISTINCT", "group": "GROUP BY", "having": "HAVING", "order": "ORDER BY", "limit": "LIMIT",
-    "offset": "OFFSET", "with_": "WITH", "windows": "WINDOW", "laterals": "LATERAL", "qualify": "QUALIFY",
-    "sample": "TABLESAMPLE", "pivots": "PIVOT", "hint": "a hint", "into": "INTO", "match": "MATCH_RECOGNIZE",
-}  # fmt: skip
-PLAIN_CLAUSES = {"expressions", "from_", "joins", "where", "kind"}
+PLAIN_CLAUSES = {"expressions", "from_", "joins", "where"}
 
 Shape = Union[Coverage, MovingRectShape, MovingCircleShape, None]
 
@@ -46,6 +55,7 @@ class Draft:
     outputs: tuple[OutputColumn, ...]
     constants: tuple[Constant, ...]
     regions_used: tuple[str, ...]
+    where_words: str | None = None
 
     @property
     def template_key(self) -> tuple[object, ...]:
@@ -67,27 +77,30 @@ class SelectPlanner:
     tables: Names[Table]
     regions: Names[Coverage]
     kind_of: Callable[[str], str | None]
-    _bound: dict[object, str]
+    _bound: dict[object, object]
 
     def draft(self, statement: RegisterQuery, text: str) -> Draft:
         select = statement.select
         self._refuse_other_clauses(select, text, statement)
-        scope, on = self._scope(select, text)
+        scope, on = self._scope(select, text, statement.name.span)
         conjuncts = self._conjuncts(select, on)
         inside, used = self._inside(statement, conjuncts, scope)
         constants: list[Constant] = []
-        where, where_reads = self._where([c for c in conjuncts if not isinstance(c, LocationInside)], scope, constants)
+        where, where_reads, words = self._where(
+            [c for c in conjuncts if not isinstance(c, LocationInside)], scope, constants
+        )
         outputs = self._outputs(select, scope, constants)
-        return Draft(scope.stream, scope.table, inside, where, where_reads, outputs, tuple(constants), used)
+        return Draft(scope.stream, scope.table, inside, where, where_reads, outputs, tuple(constants), used, words)
 
     # ----- FROM
 
     def _refuse_other_clauses(self, select: exp.Select, text: str, statement: RegisterQuery) -> None:
         for key, value in select.args.items():
             if value and key not in PLAIN_CLAUSES:
-                place = _place(text, value if isinstance(value, exp.Expression) else None, statement.name.span)
-                word = CLAUSES.get(key, key.upper())
-                raise QueryError("query.unsupported", f"{word} is not supported yet", "remove it", place)
+                first = value[0] if isinstance(value, list) else value
+                place = _place(text, first if isinstance(first, exp.Expression) else None, statement.name.span)
+                word = key.removesuffix("_").removesuffix("s").upper() if key != "kind" else f"SELECT AS {value}"
+                raise QueryError("query.unsupported", f"{word} is not supported", "remove it", place)
         if not select.expressions:
             place = _place(text, None, statement.name.span)
             raise QueryError("query.syntax", "SELECT lists no columns", "name at least one, or *", place)
@@ -95,13 +108,13 @@ class SelectPlanner:
             place = _place(text, select.expressions[-1], statement.name.span)
             raise QueryError("query.missing_clause", "a query needs FROM and a stream", "add FROM", place)
 
-    def _scope(self, select: exp.Select, text: str) -> tuple[Scope, list[exp.Expr]]:
+    def _scope(self, select: exp.Select, text: str, span: Span) -> tuple[Scope, list[exp.Expr]]:
         relations, on = [select.args["from_"].this], []
         for join in select.args.get("joins") or []:
-            if join.side or join.kind not in ("", "INNER", "CROSS") or join.args.get("using"):
+            if join.side or join.kind not in ("", "INNER", "CROSS") or not _has_only(join, "this", "on", "kind"):
                 raise QueryError(
                     "query.unsupported", "only an inner join with a table of regions is supported yet",
-                    "FROM stream o, table t WHERE o.location INSIDE t.region", _place(text, join, Span(0, 1)),
+                    "FROM stream o, table t WHERE o.location INSIDE t.region", _place(text, join, span),
                 )  # fmt: skip
             relations.append(join.this)
             if join.args.get("on"):
@@ -109,7 +122,7 @@ class SelectPlanner:
         stream, table = None, None
         stream_alias = table_alias = ""
         for relation in relations:
-            found = self._relation(relation, text)
+            found = self._relation(relation, text, span)
             if isinstance(found, Stream) and stream is None:
                 stream, stream_alias = found, relation.alias_or_name
             elif isinstance(found, Table) and table is None:
@@ -118,28 +131,29 @@ class SelectPlanner:
                 what = "stream" if isinstance(found, Stream) else "table"
                 raise QueryError(
                     "query.unsupported", f"FROM takes one {what} here", "split the query",
-                    _place(text, relation, Span(0, 1)),
+                    _place(text, relation, span),
                 )  # fmt: skip
         if stream is None:
             raise QueryError(
                 "query.missing_stream", "a continuous query reads a stream; FROM names only a table",
-                did_you_mean(relations[0].name, self.streams), _place(text, relations[0], Span(0, 1)),
+                did_you_mean(relations[0].name, self.streams) or "CREATE STREAM first", _place(text, relations[0], span),
             )  # fmt: skip
         if table is not None and stream_alias.casefold() == table_alias.casefold():
             raise QueryError(
                 "query.duplicate_name", f'two things in FROM are named "{table_alias}"', "give one an alias",
-                _place(text, relations[1], Span(0, 1)),
+                _place(text, relations[1], span),
             )  # fmt: skip
-        return Scope(text, stream, stream_alias, table, table_alias), on
+        return Scope(text, span, stream, stream_alias, table, table_alias), on
 
-    def _relation(self, relation: exp.Expr, text: str) -> Stream | Table:
-        place = _place(text, relation, Span(0, 1))
-        if not isinstance(relation, exp.Table) or not isinstance(relation.this, exp.Identifier) or relation.args.get("db"):
-            raise QueryError("query.unsupported", "FROM takes a stream or a table by name", "", place)
+    def _relation(self, relation: exp.Expr, text: str, span: Span) -> Stream | Table:
+        place = _place(text, relation, span)
+        if not _is_plain_table(relation):
+            hint = "FROM stream, or FROM stream AS name"
+            raise QueryError("query.unsupported", "FROM takes a stream or a table by name", hint, place)
         name = relation.name
         found = self.streams.get(name) or self.tables.get(name)
         if found is None:
-            hint = did_you_mean(name, [*self.streams, *self.tables])
+            hint = did_you_mean(name, [*self.streams, *self.tables]) or "CREATE STREAM first"
             kind = self.kind_of(name)
             if kind:
                 hint = f'"{name}" is a {kind}; FROM takes a stream'
@@ -149,11 +163,18 @@ class SelectPlanner:
     # ----- INSIDE
 
     def _conjuncts(self, select: exp.Select, on: list[exp.Expr]) -> list[exp.Expr]:
+        """What has to hold, taken apart at every AND that is under nothing but ANDs."""
         where = select.args.get("where")
+        left = [*reversed(on), *([where.this] if where else [])]
         conjuncts: list[exp.Expr] = []
-        for condition in [*([where.this] if where else []), *on]:
-            conjuncts += list(condition.flatten()) if isinstance(condition, exp.And) else [condition]
-        return [c.unnest() if isinstance(c.unnest(), LocationInside) else c for c in conjuncts]
+        while left:
+            condition = left.pop()
+            bare = condition.unnest()
+            if isinstance(bare, exp.And) and (bare is condition or bare.find(LocationInside)):
+                left += [bare.expression, bare.this]
+            else:
+                conjuncts.append(bare if isinstance(bare, LocationInside) else condition)
+        return conjuncts
 
     def _inside(
         self, statement: RegisterQuery, conjuncts: list[exp.Expr], scope: Scope
@@ -163,11 +184,11 @@ class SelectPlanner:
         targets: list[InsideTarget] = [statement.inside] if statement.inside is not None else []
         joins = 0
         for operator in operators:
-            name = self._operator_target(operator, scope)
-            if name is None:
+            target = self._operator_target(operator, scope)
+            if target is None:
                 joins += 1
             else:
-                targets.append(name)
+                targets.append(target)
         if joins + len(targets) > 1:
             raise scope.refuse(
                 operators[-1], "query.unsupported", "a query takes one INSIDE", "register one query for each region"
@@ -183,14 +204,16 @@ class SelectPlanner:
             return None, ()
         return self._shape(targets[0], scope)
 
-    def _operator_target(self, operator: LocationInside, scope: Scope) -> Name | None:
-        """None for a table's regions, or the name of a region."""
-        place, target = operator.this, operator.expression
+    def _operator_target(self, operator: LocationInside, scope: Scope) -> InsideTarget | None:
+        """None for a table's regions, or the one region that is meant."""
+        place, target = operator.this, operator.args["expression"]
         if place.table and place.table.casefold() != scope.aliases[0].casefold():
             hint = f"write {scope.aliases[0]}.location"
             raise scope.refuse(place, "query.unknown_name", f'"{place.table}" is not the stream', hint)
-        if not isinstance(target, exp.Column):
-            raise scope.refuse(operator, "query.syntax", "INSIDE needs a region here", "write t.region")
+        if not isinstance(target, exp.Expression):
+            return target  # type: ignore[no-any-return]
+        if not isinstance(target, exp.Column) or not isinstance(target.this, exp.Identifier):
+            raise scope.refuse(operator, "query.syntax", "INSIDE needs a region here", "write t.region, or a region's name")
         table = scope.table
         if table is not None and table.region and target.name.casefold() == table.region.casefold():
             if not target.table or target.table.casefold() == scope.aliases[1].casefold():
@@ -210,7 +233,7 @@ class SelectPlanner:
             region = self.regions.get(target.text)
             if region is None:
                 place = Place.in_text(scope.text, target.span.start, target.span.end)
-                hint = did_you_mean(target.text, self.regions)
+                hint = did_you_mean(target.text, self.regions) or "CREATE REGION first, or write a coverage"
                 raise QueryError("query.unknown_region", f'no region is named "{target.text}"', hint, place)
             return region, (target.text,)
         if isinstance(target, (MovingRectShape, MovingCircleShape)):
@@ -227,7 +250,9 @@ class SelectPlanner:
             fits = -(2 ** (bits - 1)) <= value < 2 ** (bits - 1)
         if not fits:
             place = Place.in_text(scope.text, shape.focal.span.start, shape.focal.span.end)
-            hint = f"write {value} without quotes" if column.type.is_integer else f"write '{value}'"
+            hint = f"write '{value}'"
+            if column.type.is_integer:
+                hint = "write it as a whole number without quotes, within the range of its type"
             raise QueryError(
                 "query.wrong_type", f"the key {column.name} is {column.type.name}, this focal object is not",
                 hint, place,
@@ -243,9 +268,9 @@ class SelectPlanner:
 
     def _where(
         self, conjuncts: list[exp.Expr], scope: Scope, constants: list[Constant]
-    ) -> tuple[str | None, frozenset[str]]:
+    ) -> tuple[str | None, frozenset[str], str | None]:
         if not conjuncts:
-            return None, frozenset()
+            return None, frozenset(), None
         node = exp.and_(*conjuncts, copy=True) if len(conjuncts) > 1 else conjuncts[0].copy()
         for part in node.find_all(LocationInside):
             raise scope.refuse(
@@ -254,14 +279,32 @@ class SelectPlanner:
         check(node, scope)
         holder = exp.Paren(this=node)
         lift(holder, scope, constants)
+        words = words_of(holder.this)
+        self._settle(holder, scope, constants)
         sql, reads = engine_sql(holder.this, scope)
         type_ = self._type(sql, holder.this, scope, constants, reads)
         if type_ not in ("BOOLEAN", '"NULL"', "NULL"):
             raise scope.refuse(
-                holder.this if span_of(holder.this) else conjuncts[0],
-                "query.wrong_type", f"WHERE needs a condition, this is {type_}", "compare it with something",
+                conjuncts[0], "query.wrong_type", f"WHERE needs a condition, this is {duckdb_words(type_)}",
+                "compare it with something",
             )  # fmt: skip
-        return sql, reads
+        return sql, reads, words
+
+    def _settle(self, holder: exp.Expr, scope: Scope, constants: list[Constant]) -> None:
+        """What stands side by side goes together; an expression that does not bind at all is told as such."""
+
+        def types(expressions: tuple[str, ...], reads: frozenset[str]) -> tuple[str, ...]:
+            columns = {n: t for n, t in self._pair_types(scope, constants).items() if n in reads}
+            key = (expressions, tuple(sorted((n, t.name) for n, t in columns.items())))
+            if key not in self._bound:
+                self._bound[key] = types_of(expressions, columns)
+            return self._bound[key]  # type: ignore[return-value]
+
+        try:
+            settle(holder, scope, types)
+        except duckdb.Error:
+            bind(holder.this, scope, self._pair_types(scope, constants))
+            raise
 
     def _outputs(self, select: exp.Select, scope: Scope, constants: list[Constant]) -> tuple[OutputColumn, ...]:
         outputs: list[OutputColumn] = []
@@ -281,6 +324,9 @@ class SelectPlanner:
             if not item.is_star:
                 items.append(item)
                 continue
+            star = item.this if isinstance(item, exp.Column) else item
+            if not isinstance(star, exp.Star) or any(star.args.values()):
+                raise scope.refuse(item, "query.unsupported", "* takes no further words", "list the columns instead")
             qualifier = item.table if isinstance(item, exp.Column) else ""
             if qualifier and qualifier.casefold() not in scope.sides:
                 hint = did_you_mean(qualifier, scope.aliases)
@@ -292,21 +338,24 @@ class SelectPlanner:
         return items
 
     def _output(self, item: exp.Expr, scope: Scope, constants: list[Constant]) -> OutputColumn:
-        node = item.this if isinstance(item, exp.Alias) else item
+        node = item.this.copy() if isinstance(item, exp.Alias) else item.copy()
+        if isinstance(item, exp.Alias) and not (isinstance(item.args["alias"], exp.Identifier) and item.alias):
+            raise scope.refuse(item, "query.syntax", "this is no name for a column", "write AS and a name")
         check(node, scope)
         bare = node.unnest()
+        words = words_of(node)
         if isinstance(bare, exp.Column):
             column, type_ = scope.resolve(bare)
-            declared = column[2:]
-            return OutputColumn(item.alias or declared, column, type_, frozenset((column,)), True)
+            return OutputColumn(item.alias or column[2:], column, type_, frozenset((column,)), True, words)
         name = item.alias or node.sql(dialect="spark")
         constant = constant_of(bare, f"q:p{len(constants)}")
         if constant is not None:
             constants.append(constant)
-            node = pair_column(constant.name)
-            return OutputColumn(name, constant.name, constant.type, frozenset((constant.name,)), True)
-        sql, reads = engine_sql(node, scope)
-        duckdb_type = self._type(sql, node, scope, constants, reads)
+            return OutputColumn(name, constant.name, constant.type, frozenset((constant.name,)), True, "?")
+        holder = exp.Paren(this=node)
+        self._settle(holder, scope, constants)
+        sql, reads = engine_sql(holder.this, scope)
+        duckdb_type = self._type(sql, holder.this, scope, constants, reads)
         found = TYPE_OF_DUCKDB.get(duckdb_type)
         if duckdb_type.startswith("DECIMAL"):
             found, sql = TYPE_OF_DUCKDB["DOUBLE"], f"CAST({sql} AS DOUBLE)"
@@ -314,8 +363,9 @@ class SelectPlanner:
             found, sql = TYPE_OF_DUCKDB["INTEGER"], f"CAST({sql} AS INTEGER)"
         if found is None:
             hint = "CAST it, or take a part of it with EXTRACT"
-            raise scope.refuse(node, "query.wrong_type", f"an answer cannot hold a column of type {duckdb_type}", hint)
-        return OutputColumn(name, sql, found, reads, False)
+            message = f"an answer cannot hold a column of type {duckdb_words(duckdb_type)}"
+            raise scope.refuse(item, "query.wrong_type", message, hint)
+        return OutputColumn(name, sql, found, reads, False, words)
 
     def _type(
         self, sql: str, node: exp.Expr, scope: Scope, constants: list[Constant], reads: frozenset[str]
@@ -324,9 +374,22 @@ class SelectPlanner:
         key = (sql, tuple(sorted((n, t.name) for n, t in types.items())))
         if key not in self._bound:
             self._bound[key] = bind(node, scope, types)
-        return self._bound[key]
+        return self._bound[key]  # type: ignore[return-value]
 
 
 def _place(text: str, node: exp.Expression | None, fallback: Span) -> Place:
     span = (span_of(node) if node is not None else None) or fallback
     return Place.in_text(text, span.start, span.end)
+
+
+def _has_only(node: exp.Expr, *parts: str) -> bool:
+    """Whether nothing but these parts was written; what nobody looks at must not be accepted."""
+    return all(part in parts for part, value in node.args.items() if value)
+
+
+def _is_plain_table(relation: exp.Expr) -> bool:
+    if not isinstance(relation, exp.Table) or not isinstance(relation.this, exp.Identifier):
+        return False
+    alias = relation.args.get("alias")
+    is_plain_alias = alias is None or (_has_only(alias, "this") and isinstance(alias.this, exp.Identifier) and alias.name)
+    return _has_only(relation, "this", "alias") and bool(is_plain_alias)

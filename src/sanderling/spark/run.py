@@ -5,19 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import pickle
 import re
 import shutil
 import tempfile
 import time
-import uuid
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Callable
 
 from pyspark.errors import StreamingQueryException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from sanderling import errors
@@ -25,14 +23,14 @@ from sanderling.deliver.delivery import Delivery, Targets, refuse_filled_folder
 from sanderling.deliver.ledger import Totals, write_atomically
 from sanderling.errors import ConfigError, InternalError, SanderlingError, StateError
 from sanderling.ingest.files import SourceFile
-from sanderling.pipeline import find_input, for_source, shard_schemas
+from sanderling.pipeline import find_input, for_source
 from sanderling.plan.plans import Plan
 from sanderling.route.parcels import Parcel
 from sanderling.settings import Settings
 from sanderling.spark.placement import shard_keys
-from sanderling.spark.processor import ShardProcessor
 from sanderling.spark.session import start_session
 from sanderling.spark.source import FORMAT, SliceSource, SourceSpec, StreamFiles
+from sanderling.spark.stream import start_stream
 
 Progress = Callable[[int, int], None]  # bytes or rows done, of all
 
@@ -167,24 +165,13 @@ def _start_query(
         streams, tuple(keys), settings.slice_bytes, settings.slice_rows, settings.slices_per_shard * shards
     )
     blobs = spark.readStream.format(FORMAT).option("spec", spec.encoded()).load()
-    plan_path = work / "plan.pickle"
-    plan_path.write_bytes(pickle.dumps(plan))
-    processor = ShardProcessor((str(plan_path.resolve()), uuid.uuid4().hex), shard_schemas(plan), keys, settings)
-    said = blobs.groupBy("shard").transformWithStateInPandas(processor, "blob binary", "append", "None")
 
-    def deliver(batch: DataFrame, number: int) -> None:
-        table = batch.toArrow()
-        delivery.batch(number, [Parcel.from_bytes(blob.as_buffer()) for blob in table.column("blob")])
+    def deliver(number: int, parcels: list[Parcel]) -> None:
+        delivery.batch(number, parcels)
         if options.on_batch is not None:
             options.on_batch(time.monotonic())
 
-    return (
-        said.writeStream.foreachBatch(deliver)
-        .outputMode("append")
-        .option("checkpointLocation", str(work / "spark"))
-        .trigger(availableNow=True)
-        .start()
-    )
+    return start_stream(blobs, plan, keys, work, settings, deliver, is_bounded=True)
 
 
 def _wait(query: StreamingQuery, files: dict[str, tuple[SourceFile, ...]], progress: Progress | None) -> None:

@@ -1,0 +1,1 @@
+"""Moving objects that report like real ones; seeded: the same seed gives the same city."""

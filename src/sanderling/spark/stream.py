@@ -1,0 +1,39 @@
+"""The pipeline behind any source: shuffle by shard, stateful shards, delivery of each batch."""
+
+from __future__ import annotations
+
+import pickle
+import uuid
+from pathlib import Path
+from typing import Callable
+
+from pyspark.sql import DataFrame
+from pyspark.sql.streaming.query import StreamingQuery
+
+from sanderling.pipeline import shard_schemas
+from sanderling.plan.plans import Plan
+from sanderling.route.parcels import Parcel
+from sanderling.settings import Settings
+from sanderling.spark.processor import ShardProcessor
+
+Deliver = Callable[[int, list[Parcel]], None]
+
+
+def start_stream(
+    blobs: DataFrame, plan: Plan, shard_keys: list[int], work: Path, settings: Settings, deliver: Deliver, is_bounded: bool
+) -> StreamingQuery:
+    """Starts the query; `deliver` gets every batch once, on the driver, in order."""
+    plan_path = work / "plan.pickle"
+    plan_path.write_bytes(pickle.dumps(plan))
+    where = (str(plan_path.resolve()), uuid.uuid4().hex)
+    processor = ShardProcessor(where, shard_schemas(plan), shard_keys, settings)
+    said = blobs.groupBy("shard").transformWithStateInPandas(processor, "blob binary", "append", "None")
+
+    def on_batch(batch: DataFrame, number: int) -> None:
+        table = batch.toArrow()
+        deliver(number, [Parcel.from_bytes(blob.as_buffer()) for blob in table.column("blob")])
+
+    writer = said.writeStream.foreachBatch(on_batch).outputMode("append")
+    writer = writer.option("checkpointLocation", str(work / "spark"))
+    writer = writer.trigger(availableNow=True) if is_bounded else writer.trigger(processingTime="1 second")
+    return writer.start()

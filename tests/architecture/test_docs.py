@@ -1,0 +1,178 @@
+"""The documents are true: their examples run, their links lead somewhere, their lists are complete."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sanderling import command
+from sanderling.errors import SanderlingError
+from sanderling.ingest.files import find_files
+from sanderling.ingest.letters import REASONS
+from sanderling.language import parse_script
+from sanderling.plan.declarations import STREAM_OPTIONS
+from sanderling.plan.functions import FUNCTIONS
+from sanderling.plan.planner import Planner
+from sanderling.types import ALIASES, TYPES
+from tests.architecture.examples import DOCUMENTS, ROOT, Block, blocks_of, document_id
+from tests.engine.direct import DirectRun
+from tests.scripts.stories import show_updates
+
+LANGUAGE = ROOT / "docs" / "language.md"
+GLOSSARY = ROOT / "docs" / "glossary.md"
+WITH_SQL = [d for d in DOCUMENTS if any(b.language == "sql" for b in blocks_of(d))]
+
+
+def said_by(script: str) -> tuple[list[str], list[str]]:
+    """What a script over files in this folder says, as people read it, and the lines of its output."""
+    planner = Planner()
+    try:
+        listings = planner.run_script(script)
+    except SanderlingError as e:
+        return str(e).splitlines(), []
+    run = DirectRun(planner.plan())
+    for stream in planner.streams.values():
+        if stream.path is not None:
+            for file in find_files(stream.path):
+                run.feed_file(stream.name, Path(file.path))
+            clock = run.engines[0].streams[stream.name].clock
+            run.close_to(stream.name, clock.max_ts)
+    lines = sorted(run.updates, key=lambda line: (json.loads(line)["tick"], json.loads(line)["query"].encode()))
+    listed = [" | ".join(row) for listing in listings for row in listing.rows]
+    letters = [f"! {reason} {raw}" for _, reason, raw in run.letters]
+    return [*listed, *show_updates(lines), *letters], lines
+
+
+@pytest.mark.parametrize("document", WITH_SQL, ids=document_id)
+def test_examples_give_what_is_shown(
+    document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    scripts: dict[str, str] = {}
+    shown: set[str] = set()
+    for block in blocks_of(document):
+        where = f"{document.name}:{block.line}"
+        if block.language == "sql" and not block.name:
+            assert list(parse_script(block.text)), where
+        elif block.language == "sql":
+            scripts[block.name] = block.text
+        elif block.name and block.language in ("text", "jsonl"):
+            words, lines = said_by(scripts[block.name])
+            said = lines if block.language == "jsonl" else [f"{w}\n" for w in words]
+            assert "".join(said) == block.text, where
+            shown.add(block.name)
+        elif block.name:
+            Path(block.name).write_text(block.text)
+    assert shown == set(scripts), "a script whose outcome is not shown"
+
+
+def test_the_first_query_of_the_readme_runs_as_written(tmp_path: Path) -> None:
+    """On Spark, by the command itself."""
+    blocks = blocks_of(ROOT / "README.md")
+    for block in blocks:
+        if block.language in ("csv", "sql") and block.name:
+            (tmp_path / block.name).write_text(block.text)
+    (words,) = (b.text.split() for b in blocks if b.language == "sh" and " run " in b.text)
+    assert words[:2] == [".venv/bin/sanderling", "run"]
+    program = [sys.executable, "-c", "from sanderling.command import main; main()", *words[1:], "--master", "local[1]"]
+    done = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    (lines,) = (b.text for b in blocks if b.language == "jsonl" and b.name == words[2])
+    assert done.stdout == lines
+    (summary,) = (b.text for b in blocks if b.language == "text" and b.text.startswith("rows read"))
+    assert _without_rate(done.stderr) == _without_rate(summary)
+
+
+def _without_rate(summary: str) -> str:
+    return re.sub(r"\([\d,]+ per second\)", "(… per second)", summary)
+
+
+# ----- links
+
+
+def anchors_of(path: Path) -> set[str]:
+    headings = re.findall(r"^#+ (.+)$", path.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", h.lower()).replace(" ", "-") for h in headings}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=document_id)
+def test_links_lead_somewhere(document: Path) -> None:
+    text = re.sub(r"^```.*?^```$", "", document.read_text(), flags=re.MULTILINE | re.DOTALL)
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        assert "://" not in target, f"{target}: links stay inside the repository"
+        name, _, anchor = target.partition("#")
+        linked = (document.parent / name).resolve() if name else document
+        assert linked.exists(), target
+        assert ROOT in (linked, *linked.parents), target
+        if anchor:
+            assert anchor in anchors_of(linked), target
+
+
+def test_every_operator_and_decision_is_reached() -> None:
+    linked = {
+        (document.parent / target.partition("#")[0]).resolve()
+        for document in DOCUMENTS
+        for target in re.findall(r"\]\(([^)\s]+)\)", document.read_text())
+    }
+    assert {d.resolve() for d in DOCUMENTS if "docs" in d.parts} <= linked, "a page that no page links to"
+
+
+# ----- lists
+
+
+def words_in(document: Path, heading: str) -> set[str]:
+    """What stands between backticks under a heading."""
+    text = document.read_text()
+    section = re.search(rf"^#+ {re.escape(heading)}\n(.*?)(?=^#|\Z)", text, re.MULTILINE | re.DOTALL)
+    assert section, f"no section {heading}"
+    return set(re.findall(r"`([^`]+)`", section[1]))
+
+
+@pytest.mark.parametrize(
+    ("heading", "known"),
+    [
+        ("Types", {*TYPES, *ALIASES}),
+        ("Functions", set(FUNCTIONS)),
+        ("Stream options", set(STREAM_OPTIONS)),
+        ("Dead letters", {*REASONS, "late"}),
+    ],
+)
+def test_a_list_of_the_reference_is_complete(heading: str, known: set[str]) -> None:
+    listed = words_in(LANGUAGE, heading)
+    assert known <= listed, f"missing: {sorted(known - listed)}"
+
+
+def test_the_functions_of_the_reference_exist() -> None:
+    table = [b for b in re.findall(r"^\| .+ \| (`.+) \|$", LANGUAGE.read_text(), re.MULTILINE)]
+    assert table
+
+
+def test_the_options_of_run_are_listed() -> None:
+    import typer
+
+    listed = words_in(LANGUAGE, "sanderling run")
+    run = typer.main.get_command(command.app).commands["run"]  # type: ignore[attr-defined]
+    options = {option for parameter in run.params for option in parameter.opts if option.startswith("--")}
+    assert options and options <= listed
+
+
+def test_words_of_the_glossary_are_used() -> None:
+    source = "\n".join(p.read_text() for p in (ROOT / "src").rglob("*.py")).casefold()
+    for word in re.findall(r"^\| \*\*(.+?)\*\* \|", GLOSSARY.read_text(), re.MULTILINE):
+        assert word.casefold().replace(" ", "_") in source.replace(" ", "_"), f"no code says {word}"
+
+
+def test_ratios_of_the_readme_are_those_measured() -> None:
+    text = (ROOT / "README.md").read_text()
+    for name, fact in (("range_kernel", "times faster than STRtree"), ("range_on_spark", "times echo")):
+        facts = json.loads((ROOT / "benchmarks" / "results" / f"{name}.json").read_text())["facts"]
+        stated = float(re.search(rf"\*\*([\d.]+) times\*\*[^|]*\| \[{name}\]", text)[1])  # type: ignore[index]
+        assert stated == pytest.approx(facts[fact], rel=0.1), name
+
+
+__all__ = ["Block"]

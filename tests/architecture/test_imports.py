@@ -1,0 +1,128 @@
+"""Who knows whom: reads every import of the source and says when an arrow is new."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+SOURCE = Path(__file__).resolve().parents[2] / "src" / "sanderling"
+
+# A part is a folder, or a file that stands beside the folders. What a part may import of the others:
+ALLOWED: dict[str, set[str]] = {
+    # the ground: known to all, knowing nearly nobody
+    "errors": set(),
+    "clock": set(),
+    "crash": set(),
+    "settings": set(),
+    "types": set(),
+    "batches": set(),
+    "relational": set(),
+    "catalog": {"types"},
+    # queries: text to plan
+    "language": {"errors", "types"},
+    "plan": {"catalog", "clock", "errors", "ingest", "language", "relational", "types"},
+    # data: the five stages
+    "ingest": {"catalog", "errors", "relational", "types"},
+    "route": {"batches", "catalog", "clock", "ingest", "kernels", "plan"},
+    "operate": {"batches", "catalog", "clock", "kernels", "merge", "plan", "relational", "route"},
+    "merge": {"relational"},
+    "deliver": {"crash", "errors", "ingest", "merge", "plan", "relational", "route"},
+    # what the stages stand on
+    "kernels": set(),
+    "state": {"batches", "errors", "operate", "route"},
+    # what puts them together
+    "pipeline": {"batches", "errors", "ingest", "plan", "route"},
+    "spark": {
+        "crash", "deliver", "errors", "ingest", "operate", "pipeline", "plan", "route", "settings", "state",
+    },
+    "command": {"deliver", "errors", "language", "plan", "spark"},
+}  # fmt: skip
+
+# Arrows that look odd, and why they are there.
+# plan → ingest   CREATE TABLE reads its file when it is declared (plan/planner.py, load_table)
+# operate → merge an operator cancels equal rows of its own shard by the same rule (operate/inside.py)
+# deliver → ingest a late reading is shown as its sender wrote it, read again from its slice
+
+# Foreign packages that only one place may import: the place, then the exceptions with their reasons.
+OWNERS: dict[str, str] = {
+    "pyspark": "spark/",
+    "numba": "kernels/jit.py",
+    "duckdb": "relational.py",
+    "fastapi": "server/",
+    "uvicorn": "server/",
+}
+EXCEPTIONS: dict[tuple[str, str], str] = {
+    ("duckdb", "plan/expressions.py"): "names duckdb.Error, to point at the part of the text that does not bind",
+    ("duckdb", "plan/selects.py"): "names duckdb.Error for the same reason, for a whole select list",
+}
+
+
+class Import(NamedTuple):
+    file: str
+    line: int
+    module: str
+
+    @property
+    def part(self) -> str:
+        return part_of(self.file)
+
+
+def part_of(file: str) -> str:
+    folder, slash, _ = file.partition("/")
+    return folder if slash else file.removesuffix(".py")
+
+
+def imports_of(path: Path) -> Iterator[Import]:
+    """All of them, those inside functions and under TYPE_CHECKING too."""
+    file = path.relative_to(SOURCE).as_posix()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (Import(file, node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            module = "." * node.level + (node.module or "")
+            names = [f"sanderling.{a.name}" for a in node.names] if module == "sanderling" else [module]
+            yield from (Import(file, node.lineno, name) for name in names)
+
+
+IMPORTS = [found for path in sorted(SOURCE.rglob("*.py")) for found in imports_of(path)]
+
+
+def owner_holds(owner: str, file: str) -> bool:
+    return file.startswith(owner) if owner.endswith("/") else file == owner
+
+
+@pytest.mark.parametrize("part", sorted({part_of(i.file) for i in IMPORTS} - {"__init__"}))
+def test_a_part_knows_only_whom_it_may(part: str) -> None:
+    assert part in ALLOWED, f'"{part}" is new: say in ALLOWED whom it may know'
+    for found in (i for i in IMPORTS if i.part == part and i.module.startswith("sanderling.")):
+        target = found.module.split(".")[1]
+        is_allowed = target == part or target in ALLOWED[part]
+        assert is_allowed, f"{found.file}:{found.line}: {part} → {target} is a new arrow"
+
+
+def test_no_arrow_of_the_table_is_out_of_use() -> None:
+    used = {(i.part, i.module.split(".")[1]) for i in IMPORTS if i.module.startswith("sanderling.")}
+    allowed = {(part, target) for part, targets in ALLOWED.items() for target in targets}
+    assert not allowed - used, "remove what nobody uses"
+
+
+def test_imports_are_absolute() -> None:
+    assert not [i for i in IMPORTS if i.module.startswith(".")]
+
+
+@pytest.mark.parametrize("package", sorted(OWNERS))
+def test_a_foreign_package_has_one_place(package: str) -> None:
+    importers = {i.file for i in IMPORTS if i.module.split(".")[0] == package}
+    strangers = {file for file in importers if not owner_holds(OWNERS[package], file)}
+    excepted = {file for name, file in EXCEPTIONS if name == package}
+    assert strangers <= excepted, f"{package} belongs to {OWNERS[package]}"
+    assert excepted <= strangers, "an exception that is no more: remove it"
+
+
+def test_nothing_imports_the_server() -> None:
+    outside = [i for i in IMPORTS if i.module.startswith("sanderling.server") and i.part not in ("server", "command")]
+    assert not outside
