@@ -15,7 +15,9 @@ from sanderling.kernels.grid import build_grid
 REASON = "who entered and left which region, at each tick"
 
 
-def run(objects: int = 100_000, queries: int = 10_000, side: float = 0.01, ticks: int = 5) -> dict[str, float]:
+def run(
+    objects: int = 100_000, queries: int = 10_000, side: float = 0.01, ticks: int = 5
+) -> dict[str, float]:
     rng = np.random.default_rng(3)
     boxes = random_boxes(queries, side)
     geometry = Geometry(np.zeros(queries, np.int8), *(np.ascontiguousarray(boxes[:, i]) for i in range(4)))

@@ -1,4 +1,4 @@
-"""(a) echo: the pipeline with no operators, the floor that Spark sets. (b) the same with 10,000 range queries."""
+"""(a) echo: the pipeline without operators, the floor that Spark sets. (b) with 10,000 range queries."""
 
 from __future__ import annotations
 
@@ -65,7 +65,9 @@ def run(objects: int = 100_000, queries: int = 10_000, ticks: int = 40, rounds: 
             for label, (plan, text) in plans.items():
                 out = folder / f"{label}.jsonl"
                 marks: list[float] = []
-                options = RunOptions(Targets(out, False, None), "local[2]", 2, None, settings, on_batch=marks.append)
+                options = RunOptions(
+                    Targets(out, False, None), "local[2]", 2, None, settings, on_batch=marks.append
+                )
                 summary = run_plan(plan, text, options, spark)
                 if turn:
                     times[label] += np.diff(marks).tolist()
@@ -75,7 +77,11 @@ def run(objects: int = 100_000, queries: int = 10_000, ticks: int = 40, rounds: 
     echo, ranged = float(np.median(times["echo"])), float(np.median(times["range"]))
     rows = [
         {"pipeline": "echo: no operators", "seconds a tick": echo, "readings a second": objects / echo},
-        {"pipeline": f"{queries:,} range queries", "seconds a tick": ranged, "readings a second": objects / ranged},
+        {
+            "pipeline": f"{queries:,} range queries",
+            "seconds a tick": ranged,
+            "readings a second": objects / ranged,
+        },
     ]
     facts = {
         "objects": objects, "queries": queries, "updates a tick": updates / ticks,

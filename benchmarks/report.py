@@ -40,5 +40,7 @@ def report(name: str, reason: str, rows: list[dict[str, Any]], facts: dict[str, 
 
 
 def _commit() -> str:
-    found = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
+    found = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False
+    )
     return found.stdout.strip()

@@ -6,13 +6,17 @@ readings ──► moves ──► signed rows
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sanderling.kernels.cross import IS, WAS
+
 I64 = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+Found = tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.int8]]
 
 # Columns that a reading carries beside its own.
 TS = "__ts"
@@ -32,45 +36,50 @@ class MoveBatch:
     def __len__(self) -> int:
         return len(self.tick)
 
-    @classmethod
-    def empty(cls) -> MoveBatch:
-        nothing = np.empty(0, np.int64)
-        return cls(nothing, nothing, nothing, nothing)
+    def slice(self, first: int, last: int) -> MoveBatch:
+        return MoveBatch(
+            self.tick[first:last], self.object[first:last], self.old_row[first:last], self.new_row[first:last]
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class PairBatch:
-    """A reading's meeting with a region: in it before (`was`), after (`is_`), or both."""
+    """A reading's meeting with a region: in it before (`was`), after (`is_`), or both.
+
+    `changed` has a bit for each column of the reading that differs from before.
+    """
 
     tick: I64
     region: I64
     old_row: I64
     new_row: I64
-    was: npt.NDArray[np.bool_]
-    is_: npt.NDArray[np.bool_]
+    was: Bools
+    is_: Bools
+    changed: npt.NDArray[np.uint64]
 
     def __len__(self) -> int:
         return len(self.tick)
 
-    def take(self, chosen: npt.NDArray[np.bool_] | I64) -> PairBatch:
-        return PairBatch(
-            self.tick[chosen], self.region[chosen], self.old_row[chosen], self.new_row[chosen],
-            self.was[chosen], self.is_[chosen],
-        )  # fmt: skip
+    @classmethod
+    def of(cls, found: Found, moves: MoveBatch, changed: npt.NDArray[np.uint64], ids: I64) -> PairBatch:
+        """What the join kernel found among some moves and the regions `ids`."""
+        move, region, state = found
+        was, is_ = (state & WAS) > 0, (state & IS) > 0
+        old, new = moves.old_row[move], moves.new_row[move]
+        return cls(moves.tick[move], ids[region], old, new, was, is_, changed[move])
+
+    def sides(self) -> tuple[tuple[Bools, I64], tuple[Bools, I64]]:
+        """Before and after: whether it was in, and the reading it was judged by."""
+        return (self.was, self.old_row), (self.is_, self.new_row)
+
+    def take(self, chosen: Bools) -> PairBatch:
+        return PairBatch(*(getattr(self, f.name)[chosen] for f in fields(self)))
 
     @classmethod
     def concat(cls, batches: list[PairBatch]) -> PairBatch:
         if len(batches) == 1:
             return batches[0]
-        return cls(
-            *(
-                np.concatenate([getattr(b, n) for b in batches] or [np.empty(0, t)])
-                for n, t in (
-                    ("tick", np.int64), ("region", np.int64), ("old_row", np.int64), ("new_row", np.int64),
-                    ("was", np.bool_), ("is_", np.bool_),
-                )  # fmt: skip
-            )
-        )
+        return cls(*(np.concatenate([getattr(b, f.name) for b in batches]) for f in fields(cls)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,9 @@ Names are compared without regard to case, as in SQL, and shown as their author 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Generic, Iterator, TypeVar
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 import pyarrow as pa
 

@@ -6,16 +6,17 @@ A tick is named by its end. A reading at `ts` belongs to the tick that ends at c
 from __future__ import annotations
 
 import re
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import numpy.typing as npt
 
-EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 NOTHING_YET = int(np.iinfo(np.int64).min)
 
 UNITS_US = {
-    "microsecond": 1, "us": 1, "millisecond": 1_000, "ms": 1_000, "second": 1_000_000, "sec": 1_000_000, "s": 1_000_000,
+    "microsecond": 1, "us": 1, "millisecond": 1_000, "ms": 1_000,
+    "second": 1_000_000, "sec": 1_000_000, "s": 1_000_000,
     "minute": 60_000_000, "min": 60_000_000, "hour": 3_600_000_000, "h": 3_600_000_000,
     "day": 86_400_000_000, "d": 86_400_000_000, "week": 604_800_000_000,
 }  # fmt: skip
@@ -37,7 +38,7 @@ def closed_by(clock: int, tick_us: int) -> int:
 
 
 def duration_us(text: str | int | float) -> int | None:
-    """'5 seconds', '500 ms', '1.5 hours' or a plain number of seconds, in microseconds; None if unreadable."""
+    """'5 seconds', '1.5 hours' or a number of seconds, in microseconds; None if unreadable."""
     if not isinstance(text, str):
         return round(text * 1_000_000)
     match = re.fullmatch(r"\s*([+-]?\d+(?:\.\d+)?)\s*([a-zA-Z]*)\s*", text)
@@ -57,7 +58,7 @@ def timestamp_us(text: str | int | float) -> int | None:
     except ValueError:
         return None
     if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=timezone.utc)
+        moment = moment.replace(tzinfo=UTC)
     return (moment - EPOCH) // timedelta(microseconds=1)
 
 

@@ -6,7 +6,7 @@ import json
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -46,12 +46,20 @@ def _about() -> None:
 @app.command()
 def run(
     script: Annotated[Path, typer.Argument(help="a script of statements, each ended by ;")],
-    out: Annotated[Optional[str], typer.Option(help="updates.jsonl, or a folder/ for typed Parquet; default: stdout")] = None,
-    dead_letters: Annotated[Optional[Path], typer.Option(help="rows that could not be read, as lines of JSON")] = None,
-    metrics: Annotated[Optional[Path], typer.Option(help="the summary as JSON")] = None,
+    out: Annotated[
+        str | None, typer.Option(help="updates.jsonl, or a folder/ for typed Parquet; default: stdout")
+    ] = None,
+    dead_letters: Annotated[
+        Path | None, typer.Option(help="rows that could not be read, as lines of JSON")
+    ] = None,
+    metrics: Annotated[Path | None, typer.Option(help="the summary as JSON")] = None,
     master: Annotated[str, typer.Option(help="Spark's master")] = "local[*]",
-    shards: Annotated[Optional[int], typer.Option(help="units of parallel work; default: as many as cores", min=1, max=1024)] = None,
-    checkpoint: Annotated[Optional[Path], typer.Option(help="a folder that lets a killed run go on where it was")] = None,
+    shards: Annotated[
+        int | None, typer.Option(help="units of parallel work; default: as many as cores", min=1, max=1024)
+    ] = None,
+    checkpoint: Annotated[
+        Path | None, typer.Option(help="a folder that lets a killed run go on where it was")
+    ] = None,
 ) -> None:
     """A script over bounded inputs, to the end."""
     from sanderling.spark.run import RunOptions, RunSummary, run_plan
@@ -96,7 +104,7 @@ def explain(
 
 @app.command()
 def demo(
-    seconds: Annotated[Optional[float], typer.Option(help="end after this long, with a summary", min=1)] = None,
+    seconds: Annotated[float | None, typer.Option(help="end after this long, with a summary", min=1)] = None,
     objects: Annotated[int, typer.Option(help="how many move", min=1, max=1_000_000)] = 2_000,
 ) -> None:
     """A simulated city, live."""
@@ -111,7 +119,9 @@ def _read(script: Path) -> str:
     except UnicodeDecodeError as e:
         raise ConfigError("config.bad_encoding", f"{script} is not UTF-8", "save it as UTF-8") from e
     except OSError as e:
-        raise ConfigError("config.missing_file", f"{script}: {e.strerror}", "name a script of statements") from e
+        raise ConfigError(
+            "config.missing_file", f"{script}: {e.strerror}", "name a script of statements"
+        ) from e
 
 
 def _targets(out: str | None, letters: Path | None) -> Targets:
@@ -121,7 +131,9 @@ def _targets(out: str | None, letters: Path | None) -> Targets:
     is_lines = path.suffix in (".jsonl", ".ndjson", ".json") and not out.endswith("/")
     if not is_lines and path.suffix and not out.endswith("/") and not path.is_dir():
         raise ConfigError(
-            "config.unknown_output", f'"{out}" is neither lines nor a folder', "name x.jsonl, or a folder/ for Parquet"
+            "config.unknown_output",
+            f'"{out}" is neither lines nor a folder',
+            "name x.jsonl, or a folder/ for Parquet",
         )
     if not path.parent.is_dir():
         raise ConfigError("config.missing_file", f"there is no folder {path.parent}", "make it first")
@@ -158,7 +170,10 @@ def _summarise(summary: object) -> None:
     rows = sum(totals.rows.values())
     print(f"rows read       {rows:,} ({_rate(summary):,.0f} per second)", file=sys.stderr)
     letters = ", ".join(f"{reason} {count:,}" for reason, count in sorted(totals.letters.items()))
-    print(f"dead letters    {sum(totals.letters.values()):,}{': ' + letters if letters else ''}", file=sys.stderr)
+    print(
+        f"dead letters    {sum(totals.letters.values()):,}{': ' + letters if letters else ''}",
+        file=sys.stderr,
+    )
     print(f"ticks closed    {sum(totals.ticks.values()):,}", file=sys.stderr)
     updates = sorted(totals.updates.items())
     print(f"updates         {sum(a + b for _, (a, b) in updates):,}", file=sys.stderr)

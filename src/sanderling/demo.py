@@ -9,6 +9,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +26,9 @@ from sanderling.plan.plans import Plan
 from sanderling.route.parcels import Parcel
 from sanderling.settings import Settings
 from sanderling.simulate.city import City
+
+if TYPE_CHECKING:
+    from pyspark.sql.streaming.query import StreamingQuery
 
 TICKS_SHOWN = 5
 
@@ -64,9 +68,15 @@ class Scene:
     def _tick(self, tick: int, changes: Counter[tuple[str, int]]) -> None:
         for (name, sign), count in changes.items():
             self.held[name] += sign * count
-        parts = [f"{q.name} +{changes[q.name, 1]} −{changes[q.name, -1]} ={self.held[q.name]}" for q in self.plan.queries]
+        parts = [
+            f"{q.name} +{changes[q.name, 1]} −{changes[q.name, -1]} ={self.held[q.name]}"
+            for q in self.plan.queries
+        ]
         self.lines.append(f"{show_time(tick)}  " + "  ".join(parts))
         self.recent = [*self.recent[1 - TICKS_SHOWN :], (tick, changes)]
+
+    def is_over(self, seconds: float | None) -> bool:
+        return seconds is not None and self.rows > 0 and time.time() >= self.began + seconds
 
     def page(self) -> Group:
         table = Table(expand=True, title="Sanderling: what changes in a city")
@@ -78,15 +88,17 @@ class Scene:
             pieces = Text()
             for _, changes in self.recent:
                 came, went = changes[q.name, 1], changes[q.name, -1]
-                pieces.append(f"+{came}", "green" if came else "dim").append(f" −{went}  ", "red" if went else "dim")
+                pieces.append(f"+{came}", "green" if came else "dim").append(
+                    f" −{went}  ", "red" if went else "dim"
+                )
             table.add_row(q.name, q.sql, f"{self.held[q.name]}", pieces)
         return Group(table, Text(self.foot()))
 
     def foot(self) -> str:
         pace = self.rows / max(time.time() - self.began, 1e-9)
         return (
-            f"{pace:,.0f} readings a second   {self.ticks:,} ticks   {self.latency:.1f} s from the end of a tick to "
-            f"here   {self.objects:,} objects alive   Ctrl-C ends"
+            f"{pace:,.0f} readings a second   {self.ticks:,} ticks   {self.latency:.1f} s behind   "
+            f"{self.objects:,} objects alive   Ctrl-C ends"
         )
 
 
@@ -129,13 +141,13 @@ def run_demo(seconds: float | None, objects: int, console: Console) -> None:
         console.print(f"  {q.name}: {scene.held[q.name]} in it at the end")
 
 
-def _show(scene: Scene, query: object, seconds: float | None, console: Console) -> None:
+def _show(scene: Scene, query: StreamingQuery, seconds: float | None, console: Console) -> None:
     live = Live(scene.page(), console=console, refresh_per_second=4) if console.is_terminal else None
     if live is not None:
         live.start()
     try:
         # The time runs from the first batch on: until then Spark is still getting ready.
-        while query.isActive and (seconds is None or not scene.rows or time.time() < scene.began + seconds):  # type: ignore[attr-defined]
+        while query.isActive and not scene.is_over(seconds):
             time.sleep(0.25)
             if live is not None:
                 live.update(scene.page())
@@ -147,8 +159,6 @@ def _show(scene: Scene, query: object, seconds: float | None, console: Console) 
     finally:
         if live is not None:
             live.stop()
-    failure = query.exception()  # type: ignore[attr-defined]
+    failure = query.exception()
     if failure is not None:
         raise failure
-
-

@@ -6,9 +6,9 @@ The code is stable: tests and callers compare it, never the wording. All argumen
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Iterable
 
 
 @dataclass(frozen=True, slots=True)

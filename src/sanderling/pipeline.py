@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from sanderling.batches import TS
 from sanderling.errors import ConfigError
-from sanderling.ingest.files import SourceFile, find_files, format_of, unpack
+from sanderling.ingest.files import STREAM_FORMATS, SourceFile, find_files, format_of, unpack
 from sanderling.ingest.header import check_header
 from sanderling.plan.plans import Plan, Regions, StreamPlan
 from sanderling.route.pack import shipped_columns
@@ -38,15 +38,16 @@ def find_input(plan: Plan, work: Path) -> tuple[Plan, dict[str, tuple[SourceFile
     streams, files = [], {}
     for stream_plan in plan.streams:
         stream = stream_plan.stream
-        if stream.path is None:
+        path = stream.path
+        if path is None:
             if not len(stream_plan.regions):
                 continue  # declared, but nobody asks about it
             raise ConfigError(
                 "config.missing_path", f'stream "{stream.name}" has no path to read from', "WITH (path = '…')"
             )
-        format_ = format_of(stream.path, stream.format or None)
+        format_ = format_of(path, stream.format or None, STREAM_FORMATS)
         stream = replace(stream, format=format_)
-        found = unpack(find_files(stream.path), work / "unpacked")
+        found = unpack(find_files(path), work / "unpacked")
         check_header(stream, found)
         streams.append(replace(stream_plan, stream=stream))
         files[stream.name] = found
@@ -57,8 +58,6 @@ def for_source(plan: StreamPlan) -> StreamPlan:
     """What a source needs of a plan: which columns and focal objects, not the queries."""
     nothing = np.empty(0)
     ints, floats = nothing.astype(np.int64), nothing.astype(np.float64)
-    none = Regions(
-        ints.astype(np.int32), ints.astype(np.int32), ints, ints.astype(np.int8), floats, floats, floats, floats,
-        ints, ints, ints, (),
-    )  # fmt: skip
+    small, kinds = ints.astype(np.int32), ints.astype(np.int8)
+    none = Regions(small, small, ints, kinds, floats, floats, floats, floats, ints, ints, ints, ())
     return replace(plan, templates=(), constants=(), regions=none)

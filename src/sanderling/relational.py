@@ -6,14 +6,14 @@ The engine inside is locked: expressions of users reach no file, no network and 
 from __future__ import annotations
 
 import os
-from typing import Sequence
+from collections.abc import Sequence
 
 import duckdb
 import pyarrow as pa
 
 # By process, and never dropped: a forked worker must neither use its parent's nor let go of it.
 _databases: dict[int, duckdb.DuckDBPyConnection] = {}
-LOCKED = {
+LOCKED: dict[str, str | bool | int | float | list[str]] = {
     # One thread: Spark has a worker per core already, and rows keep their order.
     "threads": 1,
     "autoinstall_known_extensions": "false",

@@ -45,6 +45,7 @@ TYPES: dict[str, SqlType] = {
     )
 }
 
+
 def _known(name: str) -> SqlType:
     return TYPES[name]
 

@@ -18,7 +18,9 @@ from tests.engine.direct import DirectRun
 from tests.oracle.oracle import comparable
 from tests.properties.worlds import FENCES, World, wkt, worlds
 
-RELAXED = settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+RELAXED = settings(
+    max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 
 
 @pytest.fixture(scope="module")
@@ -39,8 +41,9 @@ def planned(world: World, fences: Path) -> Plan:
     stale = f", stale_after = {world.stale_after_s}" if world.stale_after_s is not None else ""
     key = "BIGINT" if world.is_integer_key else "STRING"
     statements = [
-        f"CREATE STREAM objects (id {key}, ts DOUBLE, x DOUBLE, y DOUBLE, gone BOOLEAN, speed DOUBLE, kind STRING) "
-        f"KEY id TIME ts LOCATION (x, y) GONE gone WITH (tick = {world.tick_s}, lateness = {world.lateness_s}{stale})",
+        f"CREATE STREAM objects (id {key}, ts DOUBLE, x DOUBLE, y DOUBLE, gone BOOLEAN, speed DOUBLE, "
+        "kind STRING) KEY id TIME ts LOCATION (x, y) GONE gone "
+        f"WITH (tick = {world.tick_s}, lateness = {world.lateness_s}{stale})",
         f"CREATE TABLE fences KEY name WITH (path = '{fences}')",
         *(f"CREATE REGION {name}_region AS {wkt(outer, holes)}" for name, outer, holes in FENCES),
         *(s for a in world.asks for s in a.statements()),
@@ -56,7 +59,17 @@ def write_csv(path: Path, readings: list[oracle.Reading]) -> Path:
         writer.writerow(["id", "ts", "x", "y", "gone", "speed", "kind"])
         for r in readings:
             v = r.values
-            writer.writerow([v["id"], r.ts / 1e6, r.x, r.y, v["gone"], "" if v["speed"] is None else v["speed"], v["kind"] or ""])
+            writer.writerow(
+                [
+                    v["id"],
+                    r.ts / 1e6,
+                    r.x,
+                    r.y,
+                    v["gone"],
+                    "" if v["speed"] is None else v["speed"],
+                    v["kind"] or "",
+                ]
+            )
     return path
 
 

@@ -59,11 +59,14 @@ CONDITIONS = {
     "NOT speed <= {n}": lambda n: lambda v: None if v["speed"] is None else not v["speed"] <= n,
     "speed IS NULL OR speed = {n}": lambda n: lambda v: v["speed"] is None or v["speed"] == n,
     "kind = 'bus'": lambda n: lambda v: None if v["kind"] is None else v["kind"] == "bus",
-    "kind IN ('bus', 'cab') AND speed < {n}": lambda n: lambda v: _and(
-        None if v["kind"] is None else v["kind"] in ("bus", "cab"), None if v["speed"] is None else v["speed"] < n
+    "kind IN ('bus', 'cab') AND speed < {n}": lambda n: (
+        lambda v: _and(
+            None if v["kind"] is None else v["kind"] in ("bus", "cab"),
+            None if v["speed"] is None else v["speed"] < n,
+        )
     ),
-    "kind LIKE 'b%' OR x >= {n}": lambda n: lambda v: _or(
-        None if v["kind"] is None else v["kind"].startswith("b"), v["x"] >= n
+    "kind LIKE 'b%' OR x >= {n}": lambda n: (
+        lambda v: _or(None if v["kind"] is None else v["kind"].startswith("b"), v["x"] >= n)
     ),
 }
 SELECTS = {
@@ -72,7 +75,11 @@ SELECTS = {
     "id, speed > 2 AS fast": lambda v: (v["id"], None if v["speed"] is None else v["speed"] > 2),
     "kind": lambda v: (v["kind"],),
     "x + y AS s, id": lambda v: (v["x"] + v["y"], v["id"]),
-    "id, coalesce(kind, 'none') AS kind, 7 AS seven": lambda v: (v["id"], "none" if v["kind"] is None else v["kind"], 7),
+    "id, coalesce(kind, 'none') AS kind, 7 AS seven": lambda v: (
+        v["id"],
+        "none" if v["kind"] is None else v["kind"],
+        7,
+    ),
 }
 
 
@@ -149,7 +156,9 @@ def ask(draw: st.DrawFn, n: int, is_integer: bool) -> Ask:
 
 @st.composite
 def shape(draw: st.DrawFn, is_integer: bool) -> tuple[str, list[object], bool]:
-    kind = draw(st.sampled_from(["everywhere", "box", "disc", "moving box", "moving disc", "polygon", "table"]))
+    kind = draw(
+        st.sampled_from(["everywhere", "box", "disc", "moving box", "moving disc", "polygon", "table"])
+    )
     if kind == "everywhere":
         return "", [(oracle.Everywhere(), {})], False
     if kind == "table":

@@ -82,7 +82,12 @@ def undisturbed(world: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[
     done = run(world, place)
     assert done.returncode == 0, done.stderr
     updates, letters = output(place)
-    assert updates.count(b"\n") > 300 and b'"late"' in letters and b"wrong_type" in letters and b"broken_json" in letters
+    assert (
+        updates.count(b"\n") > 300
+        and b'"late"' in letters
+        and b"wrong_type" in letters
+        and b"broken_json" in letters
+    )
     return updates, letters
 
 

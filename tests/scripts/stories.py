@@ -97,7 +97,8 @@ def _statement(
     if wanted is not None:
         raise StoryError(f"line {step.line}: expected {wanted}, but it was accepted")
     if listing is not None:
-        said[step.line] = [" | ".join(row) for row in (listing.columns, *listing.rows)]
+        rows = (" | ".join(row) for row in (listing.columns, *listing.rows))
+        said[step.line] = [line for row in rows for line in row.splitlines()]
 
 
 def _said(error: str, text: str, folder: Path) -> list[str]:

@@ -45,7 +45,9 @@ REGISTER QUERY fast AS SELECT vehicle_id, speed > 10 AS fast FROM buses INSIDE C
 """
 
 
-def on_spark(text: str, spark: SparkSession, folder: Path, settings: Settings) -> tuple[Counter[object], RunSummary]:
+def on_spark(
+    text: str, spark: SparkSession, folder: Path, settings: Settings
+) -> tuple[Counter[object], RunSummary]:
     planner = Planner(folder)
     planner.run_script(text)
     out = folder / "updates.jsonl"
@@ -70,7 +72,10 @@ def areas() -> list[tuple[oracle.Area, dict[str, object]]]:
     for f in features:
         polygons = f["geometry"]["coordinates"]
         polygons = polygons if f["geometry"]["type"] == "MultiPolygon" else [polygons]
-        rings = [([tuple(p[:2]) for p in rings[0]], [[tuple(p[:2]) for p in r] for r in rings[1:]]) for rings in polygons]
+        rings = [
+            ([tuple(p[:2]) for p in rings[0]], [[tuple(p[:2]) for p in r] for r in rings[1:]])
+            for rings in polygons
+        ]
         found.append((oracle.Area(rings), {"name": f["properties"]["name"]}))
     return found
 
@@ -91,7 +96,9 @@ def test_cabs_in_neighbourhoods_agree_with_the_oracle(spark: SparkSession, tmp_p
         oracle.Query("in_hood", hoods, lambda v: (v["cab_id"], v["name"])),
         oracle.Query("free_in_mission", mission, lambda v: (v["cab_id"],), lambda v: not v["occupied"]),
         oracle.Query(
-            "airport", [(oracle.Box(-122.40, 37.60, -122.37, 37.63), {})], lambda v: (v["cab_id"], v["occupied"])
+            "airport",
+            [(oracle.Box(-122.40, 37.60, -122.37, 37.63), {})],
+            lambda v: (v["cab_id"], v["occupied"]),
         ),
         oracle.Query("around", [(oracle.MovingDisc("eitpem", 0.01), {})], lambda v: (v["cab_id"],)),
     ]

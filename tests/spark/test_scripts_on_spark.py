@@ -47,9 +47,17 @@ def named_apart(plan: Plan, prefix: str, queries: int, templates: int) -> Plan:
             query=(s.regions.query + queries).astype(np.int32),
             template=(s.regions.template + templates).astype(np.int32),
         )
-        streams.append(replace(s, stream=replace(s.stream, name=name, format="csv"), templates=own, regions=regions))
+        streams.append(
+            replace(s, stream=replace(s.stream, name=name, format="csv"), templates=own, regions=regions)
+        )
     renamed = tuple(
-        replace(q, id=q.id + queries, name=f"{prefix}/{q.name}", stream=f"{prefix}/{q.stream}", template=q.template + templates)
+        replace(
+            q,
+            id=q.id + queries,
+            name=f"{prefix}/{q.name}",
+            stream=f"{prefix}/{q.stream}",
+            template=q.template + templates,
+        )
         for q in plan.queries
     )
     return Plan(tuple(streams), renamed)
@@ -116,7 +124,9 @@ def test_script_on_spark(path: Path, told: tuple[dict[Path, Told], Path], tmp_pa
     assert order == sorted(order)
     for u in mine:
         u["query"] = u["query"].removeprefix(prefix)
-    assert Counter(json.dumps(u) for u in mine) == Counter(json.dumps(json.loads(line)) for line in alone.updates)
+    assert Counter(json.dumps(u) for u in mine) == Counter(
+        json.dumps(json.loads(line)) for line in alone.updates
+    )
     letters = [json.loads(line) for line in (folder / "letters.jsonl").read_text().splitlines()]
     reasons = Counter((v["reason"], v["raw"]) for v in letters if v["stream"].startswith(prefix))
     assert reasons == Counter((reason, raw) for _, reason, raw in alone.letters)

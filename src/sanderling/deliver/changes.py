@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from sanderling.clock import NOTHING_YET
@@ -68,7 +69,7 @@ def gather(plan: Plan, parcels: list[Parcel]) -> dict[str, Changes]:
     return changes
 
 
-def _late_letters(stream: str, file: str, rows: np.ndarray, raw: list[str]) -> pa.Table:  # type: ignore[type-arg]
+def _late_letters(stream: str, file: str, rows: npt.NDArray[np.int64], raw: list[str]) -> pa.Table:
     n = len(rows)
     columns = {
         "stream": [stream] * n, "reason": [LATE_REASON] * n, "file": [file] * n, "row": rows, "raw": raw,
@@ -81,8 +82,14 @@ def update_lines(plan: Plan, rows: dict[int, pa.Table]) -> pa.ChunkedArray:
     """One line of JSON an update, in order of tick; within a tick by query, then − before +, then by row."""
     templates = plan.templates()
     names = pa.array([q.name for q in plan.queries])
-    ranks = pa.array(np.unique(np.array([q.name.encode() for q in plan.queries], object), return_inverse=True)[1])
-    pieces = [_template_lines(templates[t], table, names, ranks) for t, table in sorted(rows.items()) if table.num_rows]
+    ranks = pa.array(
+        np.unique(np.array([q.name.encode() for q in plan.queries], object), return_inverse=True)[1]
+    )
+    pieces = [
+        _template_lines(templates[t], table, names, ranks)
+        for t, table in sorted(rows.items())
+        if table.num_rows
+    ]
     if not pieces:
         return pa.chunked_array([], pa.string())
     if len(pieces) == 1:

@@ -25,7 +25,7 @@ PARTIAL = ".partial"
 
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """Where a run's output goes. `updates` is a file of lines or a folder of Parquet; None is standard output."""
+    """Where output goes. `updates` is a file of lines or a folder of Parquet; None is standard output."""
 
     updates: Path | None
     is_folder: bool
@@ -46,12 +46,18 @@ class Delivery:
         self.ledger = Ledger.load(work / "delivered.json")
         self.whole = work / "updates.jsonl"
         streams = [s.stream.name for s in plan.streams]
-        beside = targets.updates.with_name("." + targets.updates.name + PARTIAL) if targets.updates else work / "updates"
+        beside = (
+            targets.updates.with_name("." + targets.updates.name + PARTIAL)
+            if targets.updates
+            else work / "updates"
+        )
         self.lines = None if targets.is_folder else GrowingFiles(beside, streams)
         self.folders = QueryFolders(beside, plan) if targets.is_folder else None
         letters = targets.letters
         self.letters = (
-            GrowingFiles(letters.with_name("." + letters.name + PARTIAL), streams) if letters is not None else None
+            GrowingFiles(letters.with_name("." + letters.name + PARTIAL), streams)
+            if letters is not None
+            else None
         )
 
     def prepare(self) -> None:

@@ -6,8 +6,8 @@ import heapq
 import json
 import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Iterator
 
 import pyarrow as pa
 
@@ -49,7 +49,7 @@ class GrowingFiles:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def publish(self, target: Path, is_merged: bool) -> None:
-        """Makes the files one, under its own name. `is_merged`: in order of tick and query over all streams."""
+        """Makes the files one, under its name; `is_merged`: by tick and query over all streams."""
         paths = list(self.paths.values())
         if len(paths) == 1:
             # Gone already where we were killed between this and the next line.

@@ -45,7 +45,9 @@ class Ledger:
             totals = Totals(**said.pop("totals"))
             return cls(path, totals=totals, **said)
         except (ValueError, TypeError, KeyError) as e:
-            raise StateError("state.broken_ledger", f"{path.name} cannot be read: {e}", "use a new checkpoint") from e
+            raise StateError(
+                "state.broken_ledger", f"{path.name} cannot be read: {e}", "use a new checkpoint"
+            ) from e
 
     def save(self) -> None:
         said = asdict(self)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
+
 import pyarrow as pa
 
 from sanderling import relational
-from sanderling.relational import quoted
 
 
 def json_value(column: str, type_: pa.DataType) -> str:
@@ -23,10 +24,9 @@ def json_value(column: str, type_: pa.DataType) -> str:
 
 def time_text(timestamp: str) -> str:
     """DuckDB SQL for a timestamp as users see it: a fraction only where there is one."""
-    return (
-        f"(strftime({timestamp}, '%Y-%m-%dT%H:%M:%S') || CASE WHEN microsecond({timestamp}) % 1000000 = 0 THEN '' "
-        f"ELSE strftime({timestamp}, '.%f') END || 'Z')"
-    )
+    seconds, fraction = (f"strftime({timestamp}, '{form}')" for form in ("%Y-%m-%dT%H:%M:%S", ".%f"))
+    is_whole = f"microsecond({timestamp}) % 1000000 = 0"
+    return f"({seconds} || CASE WHEN {is_whole} THEN '' ELSE {fraction} END || 'Z')"
 
 
 def json_object(fields: list[tuple[str, str]]) -> str:
@@ -56,13 +56,8 @@ def rendered(sql: str, rows: pa.Table) -> pa.Table:
 
 
 def _json_string(text: str) -> str:
-    import json
-
     return json.dumps(text, ensure_ascii=False)
 
 
 def _sql_string(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
-
-
-__all__ = ["json_object", "json_value", "quoted", "rendered", "text_of", "time_text"]

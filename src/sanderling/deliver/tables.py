@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
-from sanderling.plan.plans import Plan
+from sanderling.plan.plans import OutputColumn, Plan
 
 
 class QueryFolders:
@@ -38,7 +38,8 @@ class QueryFolders:
                 pa.table(columns, names=labels), self.folder, format="parquet",
                 partitioning=ds.partitioning(pa.schema([("query", pa.string())]), flavor="hive"),
                 basename_template=f"batch-{batch:08d}-{number}-{{i}}.parquet",
-                existing_data_behavior="overwrite_or_ignore", max_partitions=max(1024, len(self.plan.queries)),
+                existing_data_behavior="overwrite_or_ignore",
+                max_partitions=max(1024, len(self.plan.queries)),
             )  # fmt: skip
 
     def discard(self) -> None:
@@ -50,7 +51,7 @@ class QueryFolders:
         os.replace(self.folder, target)
 
 
-def _free(name: str, outputs: tuple[object, ...]) -> str:
+def _free(name: str, outputs: tuple[OutputColumn, ...]) -> str:
     """Our own columns step aside where a select list uses their name."""
-    taken = {o.name.casefold() for o in outputs}  # type: ignore[attr-defined]
+    taken = {o.name.casefold() for o in outputs}
     return f"_{name}" if name in taken else name

@@ -11,7 +11,18 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sanderling.kernels.grid import ABSENT, BOUNDS, BOX, CENTRED, DISC, EVERYWHERE, Geometry, Grid, bucket_of, cell_of
+from sanderling.kernels.grid import (
+    ABSENT,
+    BOUNDS,
+    BOX,
+    CENTRED,
+    DISC,
+    EVERYWHERE,
+    Geometry,
+    Grid,
+    bucket_of,
+    cell_of,
+)
 from sanderling.kernels.jit import jit
 
 F64 = npt.NDArray[np.float64]
@@ -38,6 +49,13 @@ class Moves(NamedTuple):
     held: Bools
     holds: Bools
 
+    def slice(self, first: int, last: int) -> Moves:
+        return Moves(
+            self.object[first:last], self.old_x[first:last], self.old_y[first:last],
+            self.new_x[first:last], self.new_y[first:last], self.changed[first:last],
+            self.held[:, first:last], self.holds[:, first:last],
+        )  # fmt: skip
+
 
 class Rules(NamedTuple):
     """What each region asks beside its geometry.
@@ -50,11 +68,14 @@ class Rules(NamedTuple):
     condition: I64
     without: I64
 
+    def take(self, chosen: I64) -> Rules:
+        return Rules(self.watch[chosen], self.condition[chosen], self.without[chosen])
+
 
 @jit
 def holds_place(kind: int, a: float, b: float, c: float, d: float, x: float, y: float) -> bool:
     """Whether a region holds a place, borders included; of a polygon, whether its bounds do."""
-    if kind == BOX or kind == BOUNDS:
+    if kind in (BOX, BOUNDS):
         return a <= x <= c and b <= y <= d
     if kind == DISC:
         dx, dy = x - a, y - b
@@ -65,7 +86,7 @@ def holds_place(kind: int, a: float, b: float, c: float, d: float, x: float, y: 
 
 
 @jit
-def grown(values: I32) -> I32:
+def grown(values: Any) -> Any:
     larger = np.empty(2 * len(values) + 16, values.dtype)
     larger[: len(values)] = values
     return larger
@@ -132,22 +153,26 @@ def cross(
     """
     gone = look(False, moves, rules, old_grid, old_geometry, new_geometry)
     came = look(True, moves, rules, new_grid, old_geometry, new_geometry)
-    return tuple(np.concatenate(both) for both in zip(gone, came, strict=True))  # type: ignore[return-value]
+    return (
+        np.concatenate([gone[0], came[0]]),
+        np.concatenate([gone[1], came[1]]),
+        np.concatenate([gone[2], came[2]]),
+    )
 
 
-def plain_cross(
-    moves: Moves, rules: Rules, old: Geometry, new: Geometry
-) -> set[tuple[int, int, int]]:
+def plain_cross(moves: Moves, rules: Rules, old: Geometry, new: Geometry) -> set[tuple[int, int, int]]:
     """The reference twin of `cross`: every move with every region, no grid."""
     found = set()
     for i in range(len(moves.object)):
         for r in range(len(old.kind)):
             c = rules.condition[r]
+            before = (old.kind[r], old.a[r], old.b[r], old.c[r], old.d[r], moves.old_x[i], moves.old_y[i])
+            after = (new.kind[r], new.a[r], new.b[r], new.c[r], new.d[r], moves.new_x[i], moves.new_y[i])
             is_other = rules.without[r] != moves.object[i]
-            was = is_other and moves.held[c, i] and holds_place(*(v[r] for v in old), moves.old_x[i], moves.old_y[i])
-            is_ = is_other and moves.holds[c, i] and holds_place(*(v[r] for v in new), moves.new_x[i], moves.new_y[i])
+            was = bool(is_other and moves.held[c, i] and holds_place(*before))
+            is_ = bool(is_other and moves.holds[c, i] and holds_place(*after))
             if was != is_ or (was and moves.changed[i] & rules.watch[r]):
-                found.add((i, r, WAS * bool(was) + IS * bool(is_)))
+                found.add((i, r, WAS * was + IS * is_))
     return found
 
 

@@ -47,7 +47,12 @@ def fold(
     n = len(ordered)
     kept = np.empty(n, np.int64)
     room = 3 * n
-    tick, who, old, new = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int64)
+    tick, who, old, new = (
+        np.empty(room, np.int64),
+        np.empty(room, np.int64),
+        np.empty(room, np.int64),
+        np.empty(room, np.int64),
+    )
     n_kept, n_moves = 0, 0
     for k in range(n):
         i = ordered[k]

@@ -38,6 +38,9 @@ class Geometry(NamedTuple):
     c: F64
     d: F64
 
+    def take(self, chosen: I64) -> Geometry:
+        return Geometry(self.kind[chosen], self.a[chosen], self.b[chosen], self.c[chosen], self.d[chosen])
+
 
 class Grid(NamedTuple):
     """Regions by hashed cell; `starts` has a power of two of buckets, and one more entry."""
@@ -108,7 +111,11 @@ def fill_grid(g: Any, cell: float) -> tuple[I64, I32, I64, I64, I32]:
         buckets *= 2
     starts = np.zeros(buckets + 1, np.int64)
     wide = np.empty(n_wide, np.int32)
-    region, column, line = np.empty(entries, np.int32), np.empty(entries, np.int64), np.empty(entries, np.int64)
+    region, column, line = (
+        np.empty(entries, np.int32),
+        np.empty(entries, np.int64),
+        np.empty(entries, np.int64),
+    )
     # A counting sort by bucket: count, add up, place.
     for is_placing in (False, True):
         n_wide = 0
@@ -152,5 +159,7 @@ def cell_size(geometry: Geometry) -> float:
         np.where(is_box, geometry.c - geometry.a, 2 * geometry.c),
         np.where(is_box, geometry.d - geometry.b, np.where(geometry.kind == CENTRED, 2 * geometry.d, 0)),
     )
-    sides = sides[(geometry.kind != EVERYWHERE) & (geometry.kind != ABSENT) & (sides > 0) & np.isfinite(sides)]
+    sides = sides[
+        (geometry.kind != EVERYWHERE) & (geometry.kind != ABSENT) & (sides > 0) & np.isfinite(sides)
+    ]
     return float(max(np.median(sides), 1e-300)) if len(sides) else 1.0

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, TypeVar
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
 
 import numba
 
@@ -11,5 +12,4 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def jit(function: F) -> F:
     """Compiles on first use and keeps the machine code on disk for the next process."""
-    compiled: F = numba.njit(cache=True, nogil=True)(function)
-    return compiled
+    return cast(F, numba.njit(cache=True, nogil=True)(function))

@@ -122,6 +122,9 @@ class Sanderling(Spark):
             token = self._curr
             identifier = self._parse_id_var(any_token=False)
             if not identifier:
+                if token and token.text.isidentifier() and token.token_type != TokenType.STRING:
+                    hint = f"choose another name, or write it as `{token.text}`"
+                    raise self.refuse("query.syntax", f"expected {what}, {token.text} is a word of SQL", hint, token)
                 self.raise_error(f"Expected {what}")
             if not identifier.name:
                 raise self.refuse("query.syntax", f"{what} cannot be empty", "write a name", token)

@@ -6,8 +6,8 @@ constants differ from query to query are judged per pair, after it.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt

@@ -84,7 +84,9 @@ class LastReadings:
             ordered, objects, ts, self._is_gone(closing), self.row_of, self.ts_of,
             self.store.num_rows, stream.tick_us, stale_us, closed_to,
         )  # fmt: skip
-        self._append(closing.take(pa.array(kept)) if len(kept) < closing.num_rows else _reordered(closing, kept))
+        self._append(
+            closing.take(pa.array(kept)) if len(kept) < closing.num_rows else _reordered(closing, kept)
+        )
         silent = self._silent(stale_us, closed_to)
         if len(silent[0]):
             tick, who, old = (np.concatenate(pair) for pair in zip((tick, who, old), silent, strict=True))
@@ -102,7 +104,9 @@ class LastReadings:
     def drain(self) -> pa.Table:
         """What came since the last drain and still matters; replaying it gives this state again."""
         fresh = self.pending.slice(self.pending.num_rows - self._fresh)
-        changes = pa.concat_tables([*self._log, fresh]) if self._log or self._fresh else self.schema.empty_table()
+        changes = (
+            pa.concat_tables([*self._log, fresh]) if self._log or self._fresh else self.schema.empty_table()
+        )
         self._log, self._fresh = [], 0
         return changes.combine_chunks()
 
@@ -144,7 +148,7 @@ class LastReadings:
             self.keys = pa.concat_arrays([self.keys, distinct.filter(is_new)])
             self.row_of = np.concatenate([self.row_of, np.full(count, -1)])
             self.ts_of = np.concatenate([self.ts_of, np.full(count, NOTHING_YET)])
-        return numbers[encoded.indices.to_numpy()]
+        return np.asarray(numbers[encoded.indices.to_numpy()], np.int64)
 
     def _append(self, readings: pa.Table) -> None:
         if readings.num_rows:
@@ -156,7 +160,10 @@ class LastReadings:
         """Forgets objects that are gone and rows that were replaced, once they are the greater part."""
         is_present = self.row_of >= 0
         alive = int(is_present.sum())
-        if self.store.num_rows <= 2 * alive + ROWS_WORTH_COMPACTING and len(self.row_of) <= 2 * alive + ROWS_WORTH_COMPACTING:
+        if (
+            self.store.num_rows <= 2 * alive + ROWS_WORTH_COMPACTING
+            and len(self.row_of) <= 2 * alive + ROWS_WORTH_COMPACTING
+        ):
             return
         self.replace(self.last(), self.ts_of[is_present])
 
@@ -172,6 +179,15 @@ class LastReadings:
         self.row_of = np.arange(readings.num_rows)
         self.ts_of = ts.copy()
         self.x, self.y = float64_of(readings, self.stream.x), float64_of(readings, self.stream.y)
+
+    def places(self, rows: I64) -> tuple[F64, F64]:
+        """The places of readings by row; NaN for absent ones."""
+        if not len(self.x):
+            return np.full(len(rows), np.nan), np.full(len(rows), np.nan)
+        is_absent = rows < 0
+        x, y = self.x[rows], self.y[rows]
+        x[is_absent], y[is_absent] = np.nan, np.nan
+        return x, y
 
     def object_of(self, keys: pa.Array) -> I64:
         """The object number of each key, -1 where the key is unknown."""

@@ -50,7 +50,11 @@ def signed_rows(
     in_template = pa.array(regions.row_in_template[emission.region])
 
     def column(read: str) -> pa.ChunkedArray:
-        return store.column(read[2:]).take(rows) if read.startswith("r:") else constants.column(read).take(in_template)
+        return (
+            store.column(read[2:]).take(rows)
+            if read.startswith("r:")
+            else constants.column(read).take(in_template)
+        )
 
     expressions = [o for o in template.outputs if not o.is_plain]
     evaluated = iter(_evaluated(expressions, column, len(emission)))

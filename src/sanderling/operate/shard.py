@@ -95,9 +95,10 @@ class StreamShard:
         for turn in self.turns:
             if self.clock.closed_to < turn <= target:
                 deltas += self._step(turn - self.stream.tick_us)
-                self.inside.end(self.live, turn)
+                self.live = self.inside.ended(self.live, turn)
                 deltas += self._step(turn)
-                deltas += self.inside.begin(self.live, turn, self.objects, self.focals)
+                self.live, answers = self.inside.begun(self.live, turn, self.objects, self.focals)
+                deltas += answers
         deltas += self._step(target)
         self.objects.compact()
         self.focals.compact()
@@ -110,7 +111,7 @@ class StreamShard:
         moves, focal_moves = self.objects.close(target), self.focals.close(target)
         self.clock.closed_to = target
         return self.inside.apply(
-            self.live, moves, self.objects, focal_moves, self.focals, rows_before, focal_rows_before
+            self.live, moves, self.objects, rows_before, focal_moves, self.focals, focal_rows_before
         )
 
     def ticks_closed(self) -> int:

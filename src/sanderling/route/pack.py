@@ -6,8 +6,8 @@ so all shards know the stream's clock within the same batch.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict
-from typing import Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -41,7 +41,11 @@ def shipped_columns(plan: StreamPlan) -> list[str]:
 def was_late(ts: I64, stream: Stream) -> npt.NDArray[np.bool_]:
     """Readings whose tick an earlier reading of the same slice has closed."""
     before = np.maximum.accumulate(ts)[:-1] - stream.lateness_us
-    return np.concatenate([[False], tick_ends(ts[1:], stream.tick_us) < before]) if len(ts) else np.empty(0, np.bool_)
+    return (
+        np.concatenate([[False], tick_ends(ts[1:], stream.tick_us) < before])
+        if len(ts)
+        else np.empty(0, np.bool_)
+    )
 
 
 def pack(plan: StreamPlan, piece: Slice, ingested: Ingested, n_shards: int) -> Iterator[tuple[int, Parcel]]:
@@ -67,4 +71,7 @@ def pack(plan: StreamPlan, piece: Slice, ingested: Ingested, n_shards: int) -> I
             for shard in range(n_shards):
                 yield shard, Parcel(FOCALS, focals, header)
     if ingested.letters.num_rows:
-        yield piece.number % n_shards, Parcel(LETTERS, ingested.letters, {"stream": stream.name, "number": piece.number})
+        yield (
+            piece.number % n_shards,
+            Parcel(LETTERS, ingested.letters, {"stream": stream.name, "number": piece.number}),
+        )

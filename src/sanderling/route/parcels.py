@@ -9,7 +9,14 @@ from typing import Any
 
 import pyarrow as pa
 
-READINGS, FOCALS, LETTERS, LATE_ROWS, DELTAS, COUNTS = "readings", "focals", "letters", "late", "deltas", "counts"
+READINGS, FOCALS, LETTERS, LATE_ROWS, DELTAS, COUNTS = (
+    "readings",
+    "focals",
+    "letters",
+    "late",
+    "deltas",
+    "counts",
+)
 
 
 @dataclass(frozen=True, slots=True)

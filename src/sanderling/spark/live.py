@@ -9,8 +9,9 @@ from __future__ import annotations
 import base64
 import pickle
 import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa

@@ -10,9 +10,10 @@ from __future__ import annotations
 import json
 import pickle
 import uuid
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Iterator
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -54,7 +55,9 @@ class ShardProcessor(StatefulProcessor):
     def init(self, handle: StatefulProcessorHandle) -> None:
         self.parts = handle.getMapState("parts", "name string", "data binary")
 
-    def handleInputRows(self, key: Any, rows: Iterator[pd.DataFrame], timerValues: Any) -> Iterator[pd.DataFrame]:
+    def handleInputRows(
+        self, key: Any, rows: Iterator[pd.DataFrame], timerValues: Any
+    ) -> Iterator[pd.DataFrame]:
         parcels = [Parcel.from_bytes(blob) for frame in rows for blob in frame["blob"]]
         shard, head = self._load(self.shard_keys.index(key[0]))
         out = shard.advance(parcels)
@@ -71,7 +74,12 @@ class ShardProcessor(StatefulProcessor):
     def _load(self, number: int) -> tuple[Shard, dict[str, Any]]:
         head_bytes = self._get("head")
         if head_bytes is None:
-            return self._new_shard(number), {"snapshot": 0, "snapshot_bytes": 0, "deltas": 0, "delta_bytes": 0}
+            return self._new_shard(number), {
+                "snapshot": 0,
+                "snapshot_bytes": 0,
+                "deltas": 0,
+                "delta_bytes": 0,
+            }
         head = json.loads(head_bytes)
         copy = _copies.pop(head["tag"], None)
         if copy is not None:

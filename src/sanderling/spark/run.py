@@ -9,10 +9,10 @@ import re
 import shutil
 import tempfile
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Callable
 
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
@@ -78,7 +78,9 @@ def run_plan(plan: Plan, script: str, options: RunOptions, spark: SparkSession |
         totals = delivery.ledger.totals
         return RunSummary(totals, seconds, sum(totals.rows.values()) - rows_before)
     except OSError as e:
-        raise ConfigError("config.not_writable", f"{e.strerror}: {e.filename}", "check the path and its rights") from e
+        raise ConfigError(
+            "config.not_writable", f"{e.strerror}: {e.filename}", "check the path and its rights"
+        ) from e
     finally:
         if checkpoint is None:
             if delivery is not None and not is_done:
@@ -94,7 +96,9 @@ def _agree_with_checkpoint(
     """The number of shards; refuses a checkpoint that belongs to another run."""
     note = work / "run.json"
     mark = hashlib.sha256(script.encode()).hexdigest()
-    sizes = {f"{name}: {file.name}": os.path.getsize(file.path) for name, found in files.items() for file in found}
+    sizes = {
+        f"{name}: {file.name}": os.path.getsize(file.path) for name, found in files.items() for file in found
+    }
     if note.exists():
         said = json.loads(note.read_text())
         if said["files"] != sizes:
@@ -105,7 +109,9 @@ def _agree_with_checkpoint(
             )  # fmt: skip
         if said["script"] != mark:
             raise StateError(
-                "state.other_script", "this checkpoint belongs to another script", "use a new checkpoint, or that script"
+                "state.other_script",
+                "this checkpoint belongs to another script",
+                "use a new checkpoint, or that script",
             )
         if options.shards is not None and options.shards != said["shards"]:
             raise StateError(
@@ -204,7 +210,9 @@ def _in_our_words(e: StreamingQueryException, log: Path | None) -> SanderlingErr
         return error
     named = re.findall(r"^\S*(?:Error|Exception)\S*: .+", text, flags=re.MULTILINE)
     said = named[0] if named else text.strip().splitlines()[0] if text.strip() else "Spark stopped"
-    hint = f"Spark's own words are in {log}" if log is not None and log.exists() else "run with --checkpoint to keep Spark's log"
+    hint = (
+        f"Spark's own words are in {log}"
+        if log is not None and log.exists()
+        else "run with --checkpoint to keep Spark's log"
+    )
     return InternalError("internal.spark", said[:500], hint)
-
-

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import base64
 import pickle
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Iterator, Sequence
+from typing import Any
 
 import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
@@ -36,7 +37,7 @@ class StreamFiles:
 
 @dataclass(frozen=True, slots=True)
 class SourceSpec:
-    """All streams of a run, and how to cut and route them. One source for all: Spark runs a process a source."""
+    """All streams of a run, and how to cut and route them. One source for all: each costs a process."""
 
     streams: tuple[StreamFiles, ...]
     shard_keys: tuple[int, ...]

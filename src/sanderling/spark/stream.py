@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pickle
 import uuid
+from collections.abc import Callable
 from pathlib import Path
-from typing import Callable
 
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
@@ -20,7 +20,13 @@ Deliver = Callable[[int, list[Parcel]], None]
 
 
 def start_stream(
-    blobs: DataFrame, plan: Plan, shard_keys: list[int], work: Path, settings: Settings, deliver: Deliver, is_bounded: bool
+    blobs: DataFrame,
+    plan: Plan,
+    shard_keys: list[int],
+    work: Path,
+    settings: Settings,
+    deliver: Deliver,
+    is_bounded: bool,
 ) -> StreamingQuery:
     """Starts the query; `deliver` gets every batch once, on the driver, in order."""
     plan_path = work / "plan.pickle"

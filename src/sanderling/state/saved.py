@@ -6,6 +6,7 @@ snapshot ◄─ delta ◄─ delta ◄─ … = the shard now
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -72,7 +73,7 @@ def _begin(readings: LastReadings, last: pa.Table, pending: pa.Table) -> None:
     readings.accept(pending)
 
 
-def _read(data: bytes) -> tuple[dict[str, pa.Table], dict[str, object]]:  # type: ignore[type-arg]
+def _read(data: bytes) -> tuple[dict[str, pa.Table], dict[str, Any]]:
     tables, header = tables_from_bytes(data)
     if header.get("format") != FORMAT:
         raise StateError(

@@ -1,0 +1,116 @@
+"""What each region asks beside its place: which condition, and which columns' changes matter.
+
+Columns get a bit each. A change of an object that stays inside matters only to regions that watch
+one of the bits it changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sanderling.batches import MoveBatch
+from sanderling.kernels.cross import Moves, Rules
+from sanderling.operate.conditions import Columns, Condition, distinct_conditions, truth
+from sanderling.operate.readings import LastReadings
+from sanderling.plan.plans import POLYGON, StreamPlan, Template
+
+Bools = npt.NDArray[np.bool_]
+I64 = npt.NDArray[np.int64]
+F64 = npt.NDArray[np.float64]
+U64 = npt.NDArray[np.uint64]
+
+# The kernel judges a polygon by its bounds, so every move inside them has to be looked at.
+PLACE_BIT = np.uint64(1)
+LAST_BIT = 63
+
+
+class Asks:
+    """The asks of all regions of a stream as columns, made once from the plan."""
+
+    def __init__(self, plan: StreamPlan):
+        regions = plan.regions
+        self.plan = plan
+        # Beyond 62 columns the last bit is shared: more is looked at than need be, never less.
+        self.bit_of = {name: np.uint64(1 << min(i + 1, LAST_BIT)) for i, name in enumerate(plan.watched)}
+        self.are_bits_shared = len(self.bit_of) >= LAST_BIT
+        self.conditions: list[Condition] = []
+        self.condition_of = np.zeros(len(regions), np.int64)
+        self.by_pair: set[int] = set()
+        shows = np.zeros(max((t.id for t in plan.templates), default=-1) + 1, np.uint64)
+        asks = shows.copy()
+        for template, constants in zip(plan.templates, plan.constants, strict=True):
+            shows[template.id] = self._bits(r for o in template.outputs for r in o.reads)
+            if template.where is not None and not self._judge_by_reading(template, constants):
+                self.by_pair.add(template.id)
+                asks[template.id] = self._bits(template.where_reads)
+        polygon = np.where(regions.kind == POLYGON, PLACE_BIT, np.uint64(0))
+        self.shows: U64 = shows[regions.template]
+        self.watch: U64 = self.shows | asks[regions.template] | polygon
+
+    def _bits(self, reads: Iterable[str]) -> np.uint64:
+        bits = np.uint64(0)
+        for read in reads:
+            if read.startswith("r:"):
+                bits |= self.bit_of.get(read[2:], np.uint64(0))
+        return bits
+
+    def _judge_by_reading(self, template: Template, constants: pa.Table) -> bool:
+        found = distinct_conditions(template, constants)
+        if found is None:
+            return False
+        conditions, which = found
+        regions = self.plan.regions
+        mine = regions.template == template.id
+        # Condition 0 always holds, so ours begin at 1.
+        self.condition_of[mine] = which[regions.row_in_template[mine]] + len(self.conditions) + 1
+        self.conditions += conditions
+        return True
+
+    def rules(self, ids: I64, objects: LastReadings) -> Rules:
+        """The asks of some regions, for the kernel."""
+        focal = self.plan.regions.focal[ids]
+        without = np.full(len(ids), -1)
+        if len(ids) and focal[0] >= 0:
+            without = objects.object_of(self.plan.focals)[focal]
+        return Rules(self.watch[ids], self.condition_of[ids], without)
+
+    def moves(self, moves: MoveBatch, objects: LastReadings) -> Moves:
+        """Moves with what the kernel needs to know of them."""
+        old_x, old_y = objects.places(moves.old_row)
+        new_x, new_y = objects.places(moves.new_row)
+        changed = np.where((old_x != new_x) | (old_y != new_y), PLACE_BIT, np.uint64(0))
+        self._mark_changes(changed, moves, objects)
+        held, holds = (self.truth(objects, rows) for rows in (moves.old_row, moves.new_row))
+        return Moves(moves.object, old_x, old_y, new_x, new_y, changed, held, holds)
+
+    def truth(self, objects: LastReadings, rows: I64) -> Bools:
+        """Which condition each reading satisfies: conditions × readings."""
+        return truth(self.conditions, len(rows), columns_of(objects, rows))
+
+    def _mark_changes(self, changed: U64, moves: MoveBatch, objects: LastReadings) -> None:
+        both = np.flatnonzero((moves.old_row >= 0) & (moves.new_row >= 0))
+        if len(both):
+            old, new = pa.array(moves.old_row[both]), pa.array(moves.new_row[both])
+            for name, bit in self.bit_of.items():
+                column = objects.store.column(name)
+                changed[both] |= np.where(differs(column.take(old), column.take(new)), bit, np.uint64(0))
+
+
+def differs(old: pa.ChunkedArray, new: pa.ChunkedArray) -> Bools:
+    """Where two columns hold different values; NULL is the same as NULL, NaN as NaN."""
+    is_same = pc.or_(pc.equal(old, new).fill_null(False), pc.and_(pc.is_null(old), pc.is_null(new)))
+    if pa.types.is_floating(old.type):
+        both_nan = pc.and_(pc.is_nan(old).fill_null(False), pc.is_nan(new).fill_null(False))
+        is_same = pc.or_(is_same, both_nan)
+    return ~np.asarray(is_same.to_numpy(), np.bool_)
+
+
+def columns_of(objects: LastReadings, rows: I64) -> Columns:
+    """Columns of readings by row; NULL for absent ones."""
+    indices = pa.array(rows, mask=rows < 0)
+    return lambda name: objects.store.column(name).take(indices)
