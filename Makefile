@@ -1,6 +1,6 @@
 # Every task by name. `make` lists them; ARGS='…' is passed on: make demo ARGS='--seconds 20'
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench accept lock clean
+.PHONY: help setup demo test long check bench accept lock clean
 
 python := .venv/bin/python
 
@@ -21,6 +21,9 @@ demo: setup ## a simulated city, live
 
 test: setup ## the tests; one of them: ARGS='-k name'
 	@$(python) -m pytest $(ARGS)
+
+long: setup ## the long forms: every crash point, thousands of random worlds
+	@SANDERLING_LONG=1 $(python) -m pytest tests/recovery tests/properties $(ARGS)
 
 check: setup ## style, types, then the tests
 	$(python) -m ruff check

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 from collections import Counter
 from pathlib import Path
 
@@ -19,7 +20,8 @@ from tests.oracle.oracle import comparable
 from tests.properties.worlds import FENCES, World, wkt, worlds
 
 RELAXED = settings(
-    max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=5000 if os.environ.get("SANDERLING_LONG") else 150,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 
 

@@ -91,7 +91,7 @@ def undisturbed(world: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[
     return updates, letters
 
 
-# In the driver, and in a worker; the others are in `make crashes`.
+# In the driver, and in a worker; the others are in `make long`.
 QUICK = ("after-write:2", "after-state:3")
 ALL = tuple(f"{point}:{1 if 'publish' in point else 2}" for point in crash.POINTS)
 

@@ -1,0 +1,117 @@
+"""The join kernel against its plain twin: every kind of region, borders, absent objects, huge and tiny numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sanderling.kernels.cross import Moves, Rules, cross, holds_place, plain_cross
+from sanderling.kernels.grid import (
+    ABSENT,
+    BOUNDS,
+    BOX,
+    CELLS_OF_WIDE,
+    CENTRED,
+    DISC,
+    EVERYWHERE,
+    Geometry,
+    build_grid,
+    cell_of,
+)
+
+# Few values, so that places fall on borders; and some that break careless arithmetic.
+usual = st.sampled_from([0.0, 1.0, 1.5, 2.0, 3.0, -1.0, 0.1, 0.3])
+strange = st.sampled_from([1e-200, -1e-160, 1e16, -1e160, 1e200, 1e308, 5e-324])
+number = st.one_of(usual, usual, usual, strange)
+place = st.one_of(number, number, number, st.just(float("nan")))
+
+
+@st.composite
+def geometries(draw: st.DrawFn, n: int) -> Geometry:
+    kinds, numbers = [], []
+    for _ in range(n):
+        kind = draw(st.sampled_from([BOX, DISC, BOUNDS, EVERYWHERE, CENTRED, ABSENT]))
+        a, b, c, d = (draw(number) for _ in range(4))
+        if kind in (BOX, BOUNDS):
+            a, b, c, d = min(a, c), min(b, d), max(a, c), max(b, d)
+        if kind in (DISC, CENTRED):
+            c, d = abs(c), abs(d)
+        kinds.append(kind)
+        numbers.append((a, b, c, d))
+    columns = np.array(numbers, np.float64).reshape(n, 4)
+    return Geometry(np.array(kinds, np.int8), *(np.ascontiguousarray(columns[:, i]) for i in range(4)))
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> tuple[Moves, Rules, Geometry, Geometry]:
+    n, r, conditions = draw(st.integers(0, 6)), draw(st.integers(0, 6)), draw(st.integers(1, 3))
+    places = [[draw(place) for _ in range(n)] for _ in range(4)]
+    for i in range(n):  # a place is there whole or not at all
+        for x, y in ((0, 1), (2, 3)):
+            if np.isnan(places[x][i]) or np.isnan(places[y][i]):
+                places[x][i] = places[y][i] = float("nan")
+    bits = st.integers(0, 7)
+    held, holds = (
+        np.array([[draw(st.booleans()) for _ in range(n)] for _ in range(conditions)], np.bool_).reshape(
+            conditions, n
+        )
+        for _ in range(2)
+    )
+    moves = Moves(
+        np.arange(n), *(np.array(p, np.float64) for p in places),
+        np.array([draw(bits) for _ in range(n)], np.uint64), held, holds,
+    )  # fmt: skip
+    rules = Rules(
+        np.array([draw(bits) for _ in range(r)], np.uint64),
+        np.array([draw(st.integers(0, conditions - 1)) for _ in range(r)], np.int64),
+        np.array([draw(st.integers(-1, 3)) for _ in range(r)], np.int64),
+    )
+    old = draw(geometries(r))
+    new = old if draw(st.booleans()) else draw(geometries(r))
+    return moves, rules, old, new
+
+
+@settings(max_examples=400)
+@given(cases())
+def test_cross_finds_what_every_pair_gives(case: tuple[Moves, Rules, Geometry, Geometry]) -> None:
+    moves, rules, old, new = case
+    with np.errstate(all="ignore"):
+        found = cross(moves, rules, old, build_grid(old), new, build_grid(new))
+        pairs = [tuple(int(v) for v in row) for row in zip(*found, strict=True)]
+        assert len(pairs) == len(set(pairs)), "a pair is told once"
+        assert set(pairs) == plain_cross(moves, rules, old, new)
+
+
+@given(st.lists(number, min_size=2, max_size=8), st.sampled_from([1e-300, 1e-3, 0.1, 1.0, 7.0, 1e10]))
+def test_cells_never_run_backwards(xs: list[float], cell: float) -> None:
+    cells = [cell_of(x, cell) for x in sorted(xs)]
+    assert cells == sorted(cells)
+
+
+def test_a_region_too_wide_for_the_grid_is_still_found() -> None:
+    n = 5_000
+    small = np.linspace(0, 100, n)
+    kind = np.zeros(n + 1, np.int8)
+    geometry = Geometry(
+        kind,
+        np.append(small, 0.0),
+        np.append(small, 0.0),
+        np.append(small + 0.01, 100.0),
+        np.append(small + 0.01, 100.0),
+    )
+    grid = build_grid(geometry)
+    assert grid.wide.tolist() == [n] and CELLS_OF_WIDE < n
+    one, nothing = np.array([50.0]), np.array([np.nan])
+    holds = np.ones((1, 1), np.bool_)
+    moves = Moves(
+        np.array([0]), nothing, nothing, one, np.array([90.0]), np.zeros(1, np.uint64), holds, holds
+    )
+    rules = Rules(np.zeros(n + 1, np.uint64), np.zeros(n + 1, np.int64), np.full(n + 1, -1))
+    assert cross(moves, rules, geometry, grid, geometry, grid)[1].tolist() == [n]
+
+
+def test_borders_belong_to_the_region() -> None:
+    assert holds_place(BOX, 0, 0, 2, 2, 2, 0) and not holds_place(BOX, 0, 0, 2, 2, np.nextafter(2, 3), 0)
+    assert holds_place(DISC, 0, 0, 5, 0, 3, 4) and not holds_place(DISC, 0, 0, 5, 0, 3, np.nextafter(4, 5))
+    assert holds_place(CENTRED, 1, 1, 0.5, 2, 1.5, 3) and not holds_place(CENTRED, 1, 1, 0.5, 2, 1.5, 3.1)
