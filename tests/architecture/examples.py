@@ -1,11 +1,11 @@
 """The examples in the documents: fenced blocks, named after their language.
 
-    ```csv taxis.csv        a file (csv, json): written as it stands
-    ```sql depot.sql        a script over the files so far
-    ```text depot.sql       what that script says: its changes, dead letters, listings, or its error
-    ```jsonl depot.sql      the same, as the lines of the output
-    ```sql                  statements that can be read, on their own
-    ```sh                   commands
+```csv taxis.csv        a file (csv, json): written as it stands
+```sql depot.sql        a script over the files so far
+```text depot.sql       what that script says: its changes, dead letters, listings, or its error
+```jsonl depot.sql      the same, as the lines of the output
+```sql                  statements that can be read, on their own
+```sh                   commands
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), ROOT / "src" / "sanderling" / "README.md"])
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("src/**/*.md")])
 
 
 @dataclass(frozen=True)

@@ -53,14 +53,14 @@ def all_codes() -> list[str]:
 CODES = all_codes()
 
 
-def tests_text() -> str:
+def text_of_tests() -> str:
     """Everything that may provoke a code: tests and scripts, but not these."""
     here = Path(__file__).parent
     paths = [p for p in TESTS.rglob("*") if p.suffix in (".py", ".txt") and here not in p.parents]
     return "\n".join(p.read_text() for p in paths)
 
 
-PROVOKED = {m.group() for m in CODE.finditer(tests_text())}
+PROVOKED = {m.group() for m in CODE.finditer(text_of_tests())}
 EXPLAINED = set(re.findall(r"^\| `([a-z]+\.[a-z0-9_]+)` \|", REFERENCE.read_text(), re.MULTILINE))
 
 

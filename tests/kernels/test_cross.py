@@ -1,4 +1,4 @@
-"""The join kernel against its plain twin: every kind of region, borders, absent objects, huge and tiny numbers."""
+"""The join kernel against its plain twin: every kind of region, borders, absence, huge and tiny numbers."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_a_region_too_wide_for_the_grid_is_still_found() -> None:
         np.append(small + 0.01, 100.0),
     )
     grid = build_grid(geometry)
-    assert grid.wide.tolist() == [n] and CELLS_OF_WIDE < n
+    assert grid.wide.tolist() == [n] and n > CELLS_OF_WIDE
     one, nothing = np.array([50.0]), np.array([np.nan])
     holds = np.ones((1, 1), np.bool_)
     moves = Moves(
