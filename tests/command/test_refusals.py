@@ -1,4 +1,4 @@
-"""What whoever starts a run can get wrong: each mistake has its code, and nothing is written. No Spark is started."""
+"""What can go wrong around a run: each mistake has its code. No Spark is started."""
 
 from __future__ import annotations
 
@@ -7,17 +7,22 @@ import json
 from pathlib import Path
 
 import pytest
+from pyspark.errors import StreamingQueryException
 
 from sanderling.command import app
 from sanderling.deliver.ledger import Ledger
-from sanderling.errors import SanderlingError
+from sanderling.errors import DataError, SanderlingError
+from sanderling.ingest.read import read_rows
+from sanderling.ingest.slices import Slice
 from sanderling.operate.shard import Shard
 from sanderling.plan.plans import Plan
 from sanderling.route.parcels import tables_to_bytes
+from sanderling.spark.run import _in_our_words
 from sanderling.state.saved import restore
 
 SCRIPT = """
-CREATE STREAM taxi (id STRING, ts BIGINT, x DOUBLE, y DOUBLE) KEY id TIME ts LOCATION (x, y) WITH (path = 'taxi.csv');
+CREATE STREAM taxi (id STRING, ts BIGINT, x DOUBLE, y DOUBLE) KEY id TIME ts LOCATION (x, y)
+  WITH (path = 'taxi.csv');
 REGISTER QUERY q AS SELECT id FROM taxi INSIDE (0, 0, 10, 10);
 """
 
@@ -121,3 +126,22 @@ def test_state_of_another_format() -> None:
     with pytest.raises(SanderlingError) as error:
         restore(Shard(Plan((), ()), 0, {}), tables_to_bytes({}, {"format": 99, "clocks": {}}), [])
     assert error.value.code == "state.other_format"
+
+
+def test_an_error_of_ours_comes_back_through_spark_as_itself() -> None:
+    text = (
+        "Traceback …\nsanderling.errors.DataError: data.broken_parquet: it is damaged\n  at org.apache.spark"
+    )
+    error = _in_our_words(StreamingQueryException(text), None)
+    assert (type(error), error.code, error.message) == (DataError, "data.broken_parquet", "it is damaged")
+
+
+def test_an_error_of_spark_is_told_in_its_words() -> None:
+    error = _in_our_words(StreamingQueryException("java.lang.OutOfMemoryError: no heap\n  at …"), None)
+    assert error.code == "internal.spark" and "no heap" in error.message
+
+
+def test_a_format_without_a_reader_is_our_fault() -> None:
+    with pytest.raises(SanderlingError) as error:
+        read_rows((), "xml", Slice(0, "x.xml", "x.xml", 0, 0, 1, True))
+    assert error.value.code == "internal.unknown_format"

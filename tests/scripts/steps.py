@@ -1,13 +1,13 @@
 """Test scripts: plain text to steps. One story a file, readable without Python.
 
-    file NAME                               its lines, written into a folder of the script's own
-    statement ok | statement error CODE     SQL until a blank line; {folder} is that folder; ---- and what it says
-    feed STREAM [open]                      rows, then ---- and the changes expected
-    advance STREAM TIME                     as if time went on without readings
-    answer QUERY                            ---- and its rows
-    explain QUERY                           ---- and its plan
-    same                                    SELECT … ==== SELECT …: both give the same changes
-    restart                                 save, forget, come back
+file NAME                               its lines, written into a folder of the script's own
+statement ok | statement error CODE     SQL until a blank line; {folder} is that folder; ---- and what it says
+feed STREAM [open]                      rows, then ---- and the changes expected
+advance STREAM TIME                     as if time went on without readings
+answer QUERY                            ---- and its rows
+explain QUERY                           ---- and its plan
+same                                    SELECT … ==== SELECT …: both give the same changes
+restart                                 save, forget, come back
 """
 
 from __future__ import annotations

@@ -105,7 +105,9 @@ def _said(error: str, text: str, folder: Path) -> list[str]:
     """What an error says, the same wherever the script's folder happens to be."""
     lines = error.splitlines()
     if str(folder) in text and len(lines) > 2 and str(folder) in lines[1]:
-        lines = [line for line in lines if set(line.strip()) != {"^"}]  # its caret depends on the length of the path
+        lines = [
+            line for line in lines if set(line.strip()) != {"^"}
+        ]  # its caret depends on the length of the path
     return [line.replace(str(folder), "{folder}") for line in lines]
 
 
@@ -129,7 +131,13 @@ def _feed(step: Step, planner: Planner) -> Feed:
         raise StoryError(f"line {step.line}: no stream {step.words[0]}")
     if step.kind == "advance":
         time = step.words[1]
-        return Feed(step, stream.name, [], True, timestamp_us(float(time) if _is_number(time) else " ".join(step.words[1:])))
+        return Feed(
+            step,
+            stream.name,
+            [],
+            True,
+            timestamp_us(float(time) if _is_number(time) else " ".join(step.words[1:])),
+        )
     rows = [shlex.split(line) for line in step.body]
     names = [c.name for c in stream.columns]
     times = []

@@ -77,7 +77,9 @@ def play(script: Script, story: Story, profile: Profile, folder: Path) -> dict[i
                     run.restart(is_snapshot=step.line % 2 == 0)
                 lines = sorted(run.updates[updates:], key=lambda line: json.loads(line)["tick"])
                 _same_changes(script, lines)
-                said[step.line] = show_updates(lines) + [f"! {r} {raw}" for _, r, raw in run.letters[letters:]]
+                said[step.line] = show_updates(lines) + [
+                    f"! {r} {raw}" for _, r, raw in run.letters[letters:]
+                ]
             case "answer":
                 said[step.line] = show_answer(run.updates, step.words[0])
             case "restart":

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import shapely
-from sqlglot.tokens import Token, TokenType
+from sqlglot.tokenizer_core import Token, TokenType
 
 from sanderling.errors import QueryError
 from sanderling.language.statements import (
@@ -24,7 +24,9 @@ from sanderling.language.statements import (
     Value,
 )
 
-FORMS = "INSIDE takes (x1, y1, x2, y2), (x, y, r), ('M', id, xdist, ydist), ('M', id, r), a region or a coverage"
+FORMS = (
+    "INSIDE takes (x1, y1, x2, y2), (x, y, r), ('M', id, xdist, ydist), ('M', id, r), a region or a coverage"
+)
 # Half the largest double, so that the width of a region is finite.
 LARGEST = 8e307
 COVERAGES = ("RECT", "CIRCLE", "POLYGON", "MULTIPOLYGON")
@@ -37,6 +39,7 @@ class CoverageParser:
     _curr: Any
     _prev: Any
     _next: Any
+    _tokens: Any
     _match: Any
     _match_l_paren: Any
     _match_r_paren: Any
@@ -71,7 +74,9 @@ class CoverageParser:
         first = self._curr
         value = self._value("a number")
         if isinstance(value.value, str):
-            raise self.refuse("query.wrong_type", f'"{value.value}" is not a number', "write it without quotes", first)
+            raise self.refuse(
+                "query.wrong_type", f'"{value.value}" is not a number', "write it without quotes", first
+            )
         if abs(value.value) > LARGEST:
             hint = f"coordinates and sizes go up to {LARGEST:g}"
             raise self.refuse("query.not_finite", f"{value.value} is too large", hint, first, self._prev)
@@ -81,8 +86,16 @@ class CoverageParser:
         if number < 0:
             raise self.refuse(
                 f"query.negative_{what}", f"a {what} cannot be negative: {number:g}",
-                f"give a {what} of 0 or more", at,
+                f"give a {what} of 0 or more", at, self._number_from(at),
             )  # fmt: skip
+
+    def _number_from(self, first: Token) -> Token:
+        """The last token of the number that begins with this one."""
+        at = next(i for i, token in enumerate(self._tokens) if token is first)
+        while self._tokens[at].token_type != TokenType.NUMBER:
+            at += 1
+        token: Token = self._tokens[at]
+        return token
 
     # ----- INSIDE
 
@@ -126,7 +139,11 @@ class CoverageParser:
             raise self._wrong_count(first, f"a moving INSIDE got {len(sizes)} sizes")
         for start, size in zip(starts, sizes, strict=True):
             self._not_negative("radius" if len(sizes) == 1 else "length", size, start)
-        return MovingCircleShape(focal, sizes[0]) if len(sizes) == 1 else MovingRectShape(focal, sizes[0], sizes[1])
+        return (
+            MovingCircleShape(focal, sizes[0])
+            if len(sizes) == 1
+            else MovingRectShape(focal, sizes[0], sizes[1])
+        )
 
     def _wrong_count(self, first: Token, message: str) -> QueryError:
         error: QueryError = self.refuse("query.wrong_argument_count", message, FORMS, first, self._prev)

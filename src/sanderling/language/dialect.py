@@ -12,7 +12,7 @@ from typing import Any
 from sqlglot import exp
 from sqlglot.dialects.spark import Spark
 from sqlglot.errors import ErrorLevel, ParseError
-from sqlglot.tokens import Token, TokenType
+from sqlglot.tokenizer_core import Token, TokenType
 
 from sanderling.errors import Place, QueryError, did_you_mean
 from sanderling.language.coverages import CoverageParser
@@ -78,7 +78,9 @@ class Sanderling(Spark):
             self.failed_at = token or self._curr or self._prev
             if message.startswith("Found multiple"):
                 word = self.failed_at.text.upper()
-                raise self._refusal("query.duplicate_clause", f"{word} stands twice", f"keep one {word} clause")
+                raise self._refusal(
+                    "query.duplicate_clause", f"{word} stands twice", f"keep one {word} clause"
+                )
             if message.startswith("Expected TYPE") and self._curr:
                 raise self._refusal("query.unknown_type", *unknown_type(self._curr.text))
             if not self._curr and not token:
@@ -91,7 +93,9 @@ class Sanderling(Spark):
             error.refusal = self.refuse(code, message, hint, self.failed_at)  # type: ignore[attr-defined]
             return error
 
-        def refuse(self, code: str, message: str, hint: str, first: Token, last: Token | None = None) -> QueryError:
+        def refuse(
+            self, code: str, message: str, hint: str, first: Token, last: Token | None = None
+        ) -> QueryError:
             end = (last or first).end + 1
             return QueryError(code, message, hint, Place.in_text(self.sql, first.start, end))
 
@@ -124,7 +128,9 @@ class Sanderling(Spark):
             if not identifier:
                 if token and token.text.isidentifier() and token.token_type != TokenType.STRING:
                     hint = f"choose another name, or write it as `{token.text}`"
-                    raise self.refuse("query.syntax", f"expected {what}, {token.text} is a word of SQL", hint, token)
+                    raise self.refuse(
+                        "query.syntax", f"expected {what}, {token.text} is a word of SQL", hint, token
+                    )
                 self.raise_error(f"Expected {what}")
             if not identifier.name:
                 raise self.refuse("query.syntax", f"{what} cannot be empty", "write a name", token)
@@ -175,7 +181,9 @@ class Sanderling(Spark):
 
         def _refuse_clause(self) -> tuple[str, Any]:
             word = self._curr.text.upper()
-            raise self.refuse("query.unsupported", f"{word} is not supported yet", "remove the clause", self._curr)
+            raise self.refuse(
+                "query.unsupported", f"{word} is not supported yet", "remove the clause", self._curr
+            )
 
         def _parse_set_operations(self, this: Any) -> Any:
             if self._curr and self._curr.token_type in self.SET_OPERATIONS:
@@ -196,7 +204,11 @@ class Sanderling(Spark):
             before = self._tokens[self._index - 2]
             if before.token_type == TokenType.NOT:
                 raise self.refuse(
-                    "query.unsupported", "NOT INSIDE is not supported yet", "ask for the region itself", before, self._prev
+                    "query.unsupported",
+                    "NOT INSIDE is not supported yet",
+                    "ask for the region itself",
+                    before,
+                    self._prev,
                 )
             if isinstance(this, exp.Column) and this.name.casefold() == "location":
                 return self.expression(LocationInside(this=this, expression=self._parse_operator_target()))
@@ -228,7 +240,9 @@ class Sanderling(Spark):
                 return DescribeQuery(self._name("a query's name"), self._span_from(first))
             if self._match_text_seq("EXPLAIN"):
                 if self._curr and self._curr.text.upper() == "ANALYZE" and self._next:
-                    raise self.refuse("query.unsupported", "ANALYZE is not supported yet", "leave it out", self._curr)
+                    raise self.refuse(
+                        "query.unsupported", "ANALYZE is not supported yet", "leave it out", self._curr
+                    )
                 return Explain(self._name("a query's name"), self._span_from(first))
             if self._match_text_seq("REGISTER"):
                 return self._parse_register(first)
@@ -295,7 +309,11 @@ class Sanderling(Spark):
 
         def _clauses(self, kind: str, name: Name) -> dict[str, Any]:
             """KEY, TIME, LOCATION, GONE and WITH in any order, each at most once."""
-            allowed = ("KEY", "LOCATION", "WITH") if kind == "TABLE" else ("KEY", "TIME", "LOCATION", "GONE", "WITH")
+            allowed = (
+                ("KEY", "LOCATION", "WITH")
+                if kind == "TABLE"
+                else ("KEY", "TIME", "LOCATION", "GONE", "WITH")
+            )
             clauses: dict[str, Any] = {}
             while self._curr:
                 token = self._curr
@@ -336,7 +354,10 @@ class Sanderling(Spark):
                 self._match(TokenType.EQ) or self.raise_error("Expected =")
                 if name.text.lower() in options:
                     raise self.refuse(
-                        "query.duplicate_clause", f'option "{name.text}" stands twice', "keep one of them", token
+                        "query.duplicate_clause",
+                        f'option "{name.text}" stands twice',
+                        "keep one of them",
+                        token,
                     )
                 options[name.text.lower()] = (name, self._value("a string or a number"))
                 if not self._match(TokenType.COMMA):
@@ -368,4 +389,6 @@ class Sanderling(Spark):
 
 def unknown_type(name: str) -> tuple[str, str]:
     """What is wrong with a type of this name, and what would be right."""
-    return f'no type is named "{name}"', did_you_mean(name, [*TYPES, *ALIASES]) or "types: " + ", ".join(TYPES)
+    return f'no type is named "{name}"', did_you_mean(name, [*TYPES, *ALIASES]) or "types: " + ", ".join(
+        TYPES
+    )

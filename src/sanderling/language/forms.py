@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Sequence
+from collections.abc import Sequence
 
-from sqlglot.tokens import Token
+from sqlglot.tokenizer_core import Token
 
 STATEMENTS = "statements begin with CREATE, DROP, REGISTER QUERY, SHOW, DESCRIBE QUERY, EXPLAIN or AT"
 
@@ -33,6 +33,8 @@ def form_of(tokens: Sequence[Token]) -> str:
     """The form of the statement that these tokens begin, as far as they tell."""
     words = [t.text.upper() for t in tokens]
     if words[:1] == ["AT"] and len(words) > 2:
-        inner = next((i for i, word in enumerate(words[1:], 1) if (word,) in FORMS or word == "REGISTER"), None)
+        inner = next(
+            (i for i, word in enumerate(words[1:], 1) if (word,) in FORMS or word == "REGISTER"), None
+        )
         words = words[inner:] if inner else words
     return FORMS.get(tuple(words[:2])) or FORMS.get(tuple(words[:1])) or STATEMENTS

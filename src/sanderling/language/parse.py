@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Iterator
 
 from sqlglot.errors import ParseError, TokenError
-from sqlglot.tokens import Token, TokenType
+from sqlglot.tokenizer_core import Token, TokenType
 
 from sanderling.errors import Place, QueryError
 from sanderling.language.dialect import Sanderling
 from sanderling.language.forms import form_of
 from sanderling.language.statements import Statement
-
 
 # Frames for brackets in brackets; sqlglot takes about twenty for each.
 DEEP = 20_000
@@ -57,7 +56,9 @@ def _refuse_odd_characters(text: str) -> None:
     at = next((i for i, c in enumerate(text) if c == "\0" or "\ud800" <= c <= "\udfff"), None)
     if at is not None:
         place = Place.in_text(text, at, at + 1)
-        raise QueryError("query.syntax", f"the character {text[at]!r} cannot stand in a statement", "remove it", place)
+        raise QueryError(
+            "query.syntax", f"the character {text[at]!r} cannot stand in a statement", "remove it", place
+        )
 
 
 def _check_number(text: str, token: Token) -> None:
@@ -128,7 +129,9 @@ def _unreadable(text: str, at: Token, tokens: list[Token]) -> QueryError:
 
 def too_deep(text: str, start: int, end: int) -> QueryError:
     place = Place.in_text(text, start, end)
-    return QueryError("query.too_deep", "this statement nests too deeply", "split it into several queries", place)
+    return QueryError(
+        "query.too_deep", "this statement nests too deeply", "split it into several queries", place
+    )
 
 
 @contextmanager

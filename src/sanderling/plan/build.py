@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Sequence
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -66,7 +67,10 @@ def _template(draft: Draft, templates: dict[object, Template]) -> Template:
 
 
 def _stream_plan(
-    stream: Stream, registered: list[Registered], queries: list[PlannedQuery], templates: dict[object, Template]
+    stream: Stream,
+    registered: list[Registered],
+    queries: list[PlannedQuery],
+    templates: dict[object, Template],
 ) -> StreamPlan:
     mine = [(r, q) for r, q in zip(registered, queries, strict=True) if r.draft.stream is stream]
     own = [t for t in templates.values() if t.stream == stream.name]
@@ -75,7 +79,9 @@ def _stream_plan(
     focals = {key: number for number, key in enumerate(named)}
     pieces: dict[int, list[pa.Table]] = {t.id: [] for t in own}
     counts = dict.fromkeys(pieces, 0)
-    columns: dict[str, list[object]] = {n: [] for n in ("query", "template", "row", "focal", "begin", "end", "shape")}
+    columns: dict[str, list[object]] = {
+        n: [] for n in ("query", "template", "row", "focal", "begin", "end", "shape")
+    }
     for r, q in mine:
         shapes = _shapes(r.draft)
         n = len(shapes)
@@ -99,7 +105,9 @@ def _stream_plan(
     key = stream.column(stream.key)
     assert key is not None
     constants = tuple(pa.concat_tables(pieces[t.id]).combine_chunks() for t in own)
-    return StreamPlan(stream, _kept(stream, own), tuple(own), constants, regions, pa.array(list(focals), key.type.arrow))
+    return StreamPlan(
+        stream, _kept(stream, own), tuple(own), constants, regions, pa.array(list(focals), key.type.arrow)
+    )
 
 
 def _kept(stream: Stream, templates: list[Template]) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Callable
+from collections.abc import Callable
 
 from sanderling.catalog import Column, Stream
 from sanderling.clock import duration_us
@@ -34,9 +34,16 @@ class Declarations:
     def stream(self, statement: CreateStream) -> Stream:
         columns = self.columns(statement.columns)
         if not columns:
-            raise self.refuse("query.missing_clause", "a stream declares its columns", "add (column TYPE, …)", statement.name.span)
+            raise self.refuse(
+                "query.missing_clause",
+                "a stream declares its columns",
+                "add (column TYPE, …)",
+                statement.name.span,
+            )
         key = self._column(statement.key, columns, "KEY")
-        self._must_be(key, statement.key, "a STRING or an integer", key.type.is_integer or key.type.name == "STRING")
+        self._must_be(
+            key, statement.key, "a STRING or an integer", key.type.is_integer or key.type.name == "STRING"
+        )
         time = self._column(statement.time, columns, "TIME")
         is_time = time.type.name in ("TIMESTAMP", "DATE") or time.type.is_number
         self._must_be(time, statement.time, "a TIMESTAMP or a number of seconds", is_time)
@@ -52,7 +59,9 @@ class Declarations:
         options = self.options(statement.options, STREAM_OPTIONS)
         tick = self._duration(options, "tick", 1_000_000)
         if tick == 0:
-            raise self.refuse("query.bad_option", "a tick cannot be 0", "tick = '1 second'", options["tick"].span)
+            raise self.refuse(
+                "query.bad_option", "a tick cannot be 0", "tick = '1 second'", options["tick"].span
+            )
         stale = self._duration(options, "stale_after", 0) if "stale_after" in options else None
         return Stream(
             statement.name.text, columns, key.name, time.name, x.name, y.name, gone.name if gone else None,
@@ -80,10 +89,17 @@ class Declarations:
         for definition in definitions:
             name = definition.name
             if any(c.name.casefold() == name.text.casefold() for c in columns):
-                raise self.refuse("query.duplicate_column", f'two columns are named "{name.text}"', "rename one", name.span)
+                raise self.refuse(
+                    "query.duplicate_column", f'two columns are named "{name.text}"', "rename one", name.span
+                )
             if name.text.casefold() in RESERVED or name.text.startswith(INTERNAL):
                 hint = "rename the column"
-                raise self.refuse("query.reserved_name", f'"{name.text}" has a meaning of its own in queries', hint, name.span)
+                raise self.refuse(
+                    "query.reserved_name",
+                    f'"{name.text}" has a meaning of its own in queries',
+                    hint,
+                    name.span,
+                )
             type_ = type_named(definition.type.text)
             if type_ is None:
                 message, hint = unknown_type(definition.type.text)
@@ -96,7 +112,9 @@ class Declarations:
             if column.name.casefold() == name.text.casefold():
                 return column
         hint = did_you_mean(name.text, [c.name for c in columns]) or "name one of its columns"
-        raise self.refuse("query.unknown_column", f'{clause} names "{name.text}", which is no column', hint, name.span)
+        raise self.refuse(
+            "query.unknown_column", f'{clause} names "{name.text}", which is no column', hint, name.span
+        )
 
     def _must_be(self, column: Column, name: Name, what: str, holds: bool) -> None:
         if not holds:
@@ -117,7 +135,9 @@ class Declarations:
         for key, (name, _) in options.items():
             if key not in known:
                 hint = did_you_mean(name.text, known) or "options: " + ", ".join(known)
-                raise self.refuse("query.unknown_option", f'no option is named "{name.text}"', hint, name.span)
+                raise self.refuse(
+                    "query.unknown_option", f'no option is named "{name.text}"', hint, name.span
+                )
         return {key: value for key, (_, value) in options.items()}
 
     def text_option(self, options: dict[str, Value], key: str) -> str | None:
@@ -132,7 +152,9 @@ class Declarations:
         text = self.text_option(options, "format")
         if text is not None and text.lower() not in known:
             hint = "formats: " + ", ".join(known)
-            raise self.refuse("query.bad_option", f'no format is named "{text}"', hint, options["format"].span)
+            raise self.refuse(
+                "query.bad_option", f'no format is named "{text}"', hint, options["format"].span
+            )
         return text.lower() if text else ""
 
     def _duration(self, options: dict[str, Value], key: str, default: int) -> int:

@@ -22,7 +22,9 @@ def explain_query(plan: Plan, name: str) -> Listing:
     count = int(mine.sum())
     what = f"{motion}{shape}" if count == 1 else f"{count} regions of a table"
     where = [f"   ├─ where {template.where_words}"] if template.where else []
-    merge = "equal rows cancel" if not template.is_keyed else "nothing to do, each shard finishes its own rows"
+    merge = (
+        "equal rows cancel" if not template.is_keyed else "nothing to do, each shard finishes its own rows"
+    )
     lines = [
         "deliver: signed rows in order of tick",
         f"└─ merge: {merge}",
@@ -38,4 +40,8 @@ def explain_query(plan: Plan, name: str) -> Listing:
 
 def _item(output: OutputColumn) -> str:
     """An item of the select list as its author wrote it, with its name where that is another."""
-    return output.words if output.name in (output.words, output.words.rsplit(".", 1)[-1]) else f"{output.words} AS {output.name}"
+    return (
+        output.words
+        if output.name in (output.words, output.words.rsplit(".", 1)[-1])
+        else f"{output.words} AS {output.name}"
+    )

@@ -7,9 +7,9 @@ A pair is a reading and a region. Its columns are named `r:<column>` for the rea
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Iterable
 
 import duckdb
 import pyarrow as pa
@@ -25,8 +25,9 @@ from sanderling.plan.rewrite import engine_sql, pair_column
 from sanderling.types import ALIASES, TYPES, SqlType
 
 TYPE_OF_DUCKDB = {t.duckdb: t for t in TYPES.values()}
-# Lists longer than this stay in the text: a column for each of their values would cost more than it shares.
+# What is beyond these stays in the text: a column for each value would cost more than it shares.
 LONGEST_LIFTED_LIST = 16
+MOST_CONSTANTS = 64
 # Parts tried one by one, to point at the one that does not bind.
 MOST_PARTS_TRIED = 300
 
@@ -88,7 +89,10 @@ class Scope:
         elif name.casefold() == "region" and self.table is not None:
             hint = "a region is used with INSIDE: o.location INSIDE t.region"
         else:
-            hint = did_you_mean(name, known) or f"{self.stream.name} has {len(self.stream.columns)} columns, none of this name"
+            hint = (
+                did_you_mean(name, known)
+                or f"{self.stream.name} has {len(self.stream.columns)} columns, none of this name"
+            )
         return self.refuse(column, "query.unknown_column", f'no column is named "{name}"', hint)
 
     def refuse(self, node: exp.Expr, code: str, message: str, hint: str) -> QueryError:
@@ -124,9 +128,13 @@ def check(node: exp.Expr, scope: Scope) -> None:
         if kind is exp.In and n.args.get("query"):
             raise _not_allowed(n.args["query"], scope)
         if any(n.args.get(part) for part in functions.MEANINGLESS.get(kind, ())):
-            raise scope.refuse(n, "query.unsupported", "this is not supported in this form", "write it plainly")
+            raise scope.refuse(
+                n, "query.unsupported", "this is not supported in this form", "write it plainly"
+            )
         if kind is exp.In and not n.expressions:
-            raise scope.refuse(n, "query.wrong_argument_count", "IN needs at least one value", "write IN (1, 2)")
+            raise scope.refuse(
+                n, "query.wrong_argument_count", "IN needs at least one value", "write IN (1, 2)"
+            )
         if kind is exp.DataType:
             _check_type(n, scope)
         if kind is exp.Interval and isinstance(n.this, exp.Literal):
@@ -138,7 +146,9 @@ def check(node: exp.Expr, scope: Scope) -> None:
 def _not_allowed(n: exp.Expr, scope: Scope) -> QueryError:
     name = n.name if isinstance(n, exp.Anonymous) else scope.word_of(n)
     if isinstance(n, LocationInside):
-        return scope.refuse(n, "query.unsupported", "INSIDE stands in WHERE only", "write WHERE location INSIDE …")
+        return scope.refuse(
+            n, "query.unsupported", "INSIDE stands in WHERE only", "write WHERE location INSIDE …"
+        )
     if isinstance(n, functions.OF_MANY_ROWS):
         hint = "an answer has a row for each object; aggregates come later"
         return scope.refuse(n, "query.unsupported", f"{name.upper()} is not supported yet", hint)
@@ -146,7 +156,9 @@ def _not_allowed(n: exp.Expr, scope: Scope) -> QueryError:
         hint = "an answer is a function of the readings alone; use the reading's own time"
         return scope.refuse(n, "query.not_deterministic", f"{name.upper()} changes by itself", hint)
     if isinstance(n, exp.Query) or n.find(exp.Query):
-        return scope.refuse(n, "query.unsupported", "a query inside a query is not supported", "write one SELECT")
+        return scope.refuse(
+            n, "query.unsupported", "a query inside a query is not supported", "write one SELECT"
+        )
     if isinstance(n, exp.Func):
         hint = did_you_mean(name, functions.FUNCTIONS) or "see the list of functions in the documentation"
         return scope.refuse(n, "query.unknown_function", f'no function is named "{name}"', hint)
@@ -206,7 +218,7 @@ def lift(node: exp.Expr, scope: Scope, constants: list[Constant]) -> exp.Expr:
 
 
 def _lift_operands(column: exp.Expr, others: list[exp.Expr], scope: Scope, constants: list[Constant]) -> None:
-    if not isinstance(column, exp.Column) or column.meta.get("pair"):
+    if not isinstance(column, exp.Column) or column.meta.get("pair") or len(constants) >= MOST_CONSTANTS:
         return
     type_ = scope.resolve(column)[1]
     for other in others:
@@ -279,8 +291,12 @@ def bind(node: exp.Expr, scope: Scope, columns: dict[str, SqlType]) -> str:
 
 def _misfit(node: exp.Expr, scope: Scope, columns: dict[str, SqlType], error: duckdb.Error) -> QueryError:
     if "expression depth" in str(error):
-        return scope.refuse(node, "query.too_deep", "this expression nests too deeply", "split it into several queries")
-    parts = [p for p in node.bfs() if not isinstance(p, WITHOUT_TYPE) and not isinstance(p.parent, exp.Interval)]
+        return scope.refuse(
+            node, "query.too_deep", "this expression nests too deeply", "split it into several queries"
+        )
+    parts = [
+        p for p in node.bfs() if not isinstance(p, WITHOUT_TYPE) and not isinstance(p.parent, exp.Interval)
+    ]
     # The smallest part that does not bind is the one to point at.
     for part in reversed(parts if len(parts) <= MOST_PARTS_TRIED else []):
         try:
@@ -300,11 +316,20 @@ def in_our_words(error: duckdb.Error) -> tuple[str, str]:
     line = str(error).split("\n")[0].split("Error: ", 1)[-1].replace(" - an explicit cast is required", "")
     call = re.search(r"No function matches the given name and argument types '(.*?)\((.*)\)'", line)
     if call:
-        return f"{OPERATOR_NAMES.get(call[1], call[1])} does not take ({duckdb_words(call[2])})", "CAST what does not fit"
+        return (
+            f"{OPERATOR_NAMES.get(call[1], call[1])} does not take ({duckdb_words(call[2])})",
+            "CAST what does not fit",
+        )
     return duckdb_words(line)[:200], "look at the types and constants here"
 
 
-OPERATOR_NAMES = {"~~": "LIKE", "~~*": "ILIKE", "!~~": "LIKE", "like_escape": "LIKE", "regexp_matches": "RLIKE"}
+OPERATOR_NAMES = {
+    "~~": "LIKE",
+    "~~*": "ILIKE",
+    "!~~": "LIKE",
+    "like_escape": "LIKE",
+    "regexp_matches": "RLIKE",
+}
 
 
 def duckdb_words(text: str) -> str:

@@ -6,8 +6,8 @@ NULL without a word; here the author hears of it.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Callable, Iterator
 
 from sqlglot import exp
 
@@ -17,7 +17,13 @@ from sanderling.plan.expressions import Scope, duckdb_words
 from sanderling.plan.rewrite import engine_sql
 
 NUMBER, TEXT, TRUTH, TIME = "a number", "a STRING", "a BOOLEAN", "a time"
-FAMILY_OF = {"VARCHAR": TEXT, "BOOLEAN": TRUTH, "TIMESTAMP": TIME, "DATE": TIME, "TIMESTAMP WITH TIME ZONE": TIME}
+FAMILY_OF = {
+    "VARCHAR": TEXT,
+    "BOOLEAN": TRUTH,
+    "TIMESTAMP": TIME,
+    "DATE": TIME,
+    "TIMESTAMP WITH TIME ZONE": TIME,
+}
 NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL", "BIGNUM", "U")
 # Which family a CAST cannot come from, by the family it goes to.
 NO_CAST = {(TIME, NUMBER), (NUMBER, TIME), (TIME, TRUTH), (TRUTH, TIME)}
@@ -56,9 +62,7 @@ def _demands(node: exp.Expr) -> Iterator[Demand]:
             yield Demand(n, [n.this, n.expression])
         elif isinstance(n, exp.Between):
             yield Demand(n, [n.this, n.args["low"], n.args["high"]])
-        elif isinstance(n, exp.In):
-            yield Demand(n, [n.this, *n.expressions])
-        elif isinstance(n, (exp.Coalesce, exp.Greatest, exp.Least)):
+        elif isinstance(n, exp.In) or isinstance(n, (exp.Coalesce, exp.Greatest, exp.Least)):
             yield Demand(n, [n.this, *n.expressions])
         elif isinstance(n, exp.Nullif):
             yield Demand(n, [n.this, n.expression])
@@ -70,9 +74,7 @@ def _demands(node: exp.Expr) -> Iterator[Demand]:
         elif isinstance(n, exp.Connector):
             # Long chains are trees to the left: the chain itself is no part.
             yield Demand(n, [p for p in (n.this, n.expression) if not isinstance(p, exp.Connector)], TRUTH)
-        elif isinstance(n, exp.Not):
-            yield Demand(n, [n.this], TRUTH)
-        elif isinstance(n, exp.Is) and isinstance(n.expression, exp.Boolean):
+        elif isinstance(n, exp.Not) or (isinstance(n, exp.Is) and isinstance(n.expression, exp.Boolean)):
             yield Demand(n, [n.this], TRUTH)
         elif isinstance(n, exp.Cast):
             yield Demand(n, [n.this])
@@ -106,7 +108,12 @@ def _check(demand: Demand, types: dict[int, str], scope: Scope) -> None:
             continue
         what = duckdb_words(types[id(part)])
         if demand.family:
-            raise scope.refuse(part, "query.wrong_type", f"this has to be {wanted}, it is {what}", "compare it with something")
+            raise scope.refuse(
+                part,
+                "query.wrong_type",
+                f"this has to be {wanted}, it is {what}",
+                "compare it with something",
+            )
         other = next(duckdb_words(types[id(p)]) for p, f in found if f == wanted)
         message = f"{other} and {what} do not go together here"
         raise scope.refuse(demand.node, "query.wrong_type", message, _hint(wanted, part))

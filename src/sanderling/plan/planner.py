@@ -81,9 +81,13 @@ class Planner:
         if isinstance(statement, At):
             at = self._time(statement, text)
             statement = statement.statement
-            if isinstance(statement, (At, CreateStream)) or (isinstance(statement, Drop) and statement.kind == "STREAM"):
+            if isinstance(statement, (At, CreateStream)) or (
+                isinstance(statement, Drop) and statement.kind == "STREAM"
+            ):
                 place = Place.in_text(text, statement.span.start, statement.span.end)
-                raise QueryError("query.not_timed", "this statement cannot stand after AT", "leave out AT", place)
+                raise QueryError(
+                    "query.not_timed", "this statement cannot stand after AT", "leave out AT", place
+                )
         match statement:
             case CreateStream():
                 self._refuse_taken(statement, text)
@@ -119,7 +123,9 @@ class Planner:
         }  # fmt: skip
         return next((kind for kind, names in kinds.items() if name in names), None)
 
-    def _refuse_taken(self, statement: CreateStream | CreateTable | CreateRegion | RegisterQuery, text: str) -> None:
+    def _refuse_taken(
+        self, statement: CreateStream | CreateTable | CreateRegion | RegisterQuery, text: str
+    ) -> None:
         name = statement.name
         kind = self._kind_of(name.text)
         if kind:
@@ -127,12 +133,18 @@ class Planner:
             hint = f"choose another name, or DROP {kind.upper()} {name.text} first"
             raise QueryError("query.name_taken", f'a {kind} is named "{name.text}" already', hint, place)
 
-    def _known(self, names: Names[Any], kind: str, statement: Drop | DescribeQuery | Explain, text: str) -> Any:
+    def _known(
+        self, names: Names[Any], kind: str, statement: Drop | DescribeQuery | Explain, text: str
+    ) -> Any:
         name = statement.name
         found = names.get(name.text)
         if found is None:
             other = self._kind_of(name.text)
-            hint = f'"{name.text}" is a {other}' if other else did_you_mean(name.text, names) or f"there is no {kind} yet"
+            hint = (
+                f'"{name.text}" is a {other}'
+                if other
+                else did_you_mean(name.text, names) or f"there is no {kind} yet"
+            )
             place = Place.in_text(text, name.span.start, name.span.end)
             raise QueryError(f"query.unknown_{kind}", f'no {kind} is named "{name.text}"', hint, place)
         return found
@@ -159,7 +171,9 @@ class Planner:
         path = declarations.text_option(options, "path")
         if path is None:
             span = statement.name.span
-            raise declarations.refuse("query.missing_option", "a table needs a path", "WITH (path = '…')", span)
+            raise declarations.refuse(
+                "query.missing_option", "a table needs a path", "WITH (path = '…')", span
+            )
         format_ = declarations.format_option(options, ("csv", "json", "parquet", "geojson")) or None
         try:
             found, rows, region = load_table(
@@ -194,6 +208,7 @@ class Planner:
             self._end(found, at)
         else:
             self._refuse_in_use(kind, statement.name.text, text, statement.name.span)
+            self._selects.forget()
         names.remove(statement.name.text)
 
     def _end(self, query: Registered, at: int | None) -> None:
@@ -210,7 +225,9 @@ class Planner:
             for q in [*self.queries.values(), *self.ended]
             if (kind == "stream" and q.draft.stream.name.casefold() == folded)
             or (kind == "table" and q.draft.table is not None and q.draft.table.name.casefold() == folded)
-            or (kind == "region" and folded in (r.casefold() for r in q.draft.regions_used) and q.end == NEVER)
+            or (
+                kind == "region" and folded in (r.casefold() for r in q.draft.regions_used) and q.end == NEVER
+            )
         ]
         if users:
             raise QueryError(
@@ -223,7 +240,14 @@ class Planner:
     def _show(self, kind: str) -> Listing:
         if kind == "STREAMS":
             rows = [
-                (s.name, f"{len(s.columns)}", s.key, show_duration(s.tick_us), show_duration(s.lateness_us), s.path or "")
+                (
+                    s.name,
+                    f"{len(s.columns)}",
+                    s.key,
+                    show_duration(s.tick_us),
+                    show_duration(s.lateness_us),
+                    s.path or "",
+                )
                 for s in self.streams.values()
             ]
             return Listing("streams", ("name", "columns", "key", "tick", "lateness", "path"), tuple(rows))
@@ -231,7 +255,9 @@ class Planner:
             found = [(t.name, f"{len(t.columns)}", t.key, f"{t.rows.num_rows}") for t in self.tables.values()]
             return Listing("tables", ("name", "columns", "key", "rows"), tuple(found))
         if kind == "REGIONS":
-            shapes = [(n, type(self.regions.get(n)).__name__.removesuffix("Shape").lower()) for n in self.regions]
+            shapes = [
+                (n, type(self.regions.get(n)).__name__.removesuffix("Shape").lower()) for n in self.regions
+            ]
             return Listing("regions", ("name", "shape"), tuple(shapes))
         queries = [(q.name, q.draft.stream.name, q.sql) for q in self.queries.values()]
         return Listing("queries", ("name", "stream", "sql"), tuple(queries))

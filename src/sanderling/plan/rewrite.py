@@ -54,7 +54,9 @@ def _text(rewritten: exp.Expr, node: exp.Expr, scope: Scope) -> str:
         with deep_recursion():
             sql = rewritten.sql(dialect="duckdb", unsupported_level=ErrorLevel.RAISE)
     except UnsupportedError as e:
-        raise scope.refuse(node, "query.unsupported", f"this is not supported: {e}", "write it in another way") from e
+        raise scope.refuse(
+            node, "query.unsupported", f"this is not supported: {e}", "write it in another way"
+        ) from e
     except RecursionError as e:
         raise too_deep(scope.text, scope.span.start, scope.span.end) from e
     if len(sql) > LONGEST:
@@ -105,7 +107,9 @@ def _with_escape(n: exp.Expr) -> exp.Expr:
 def _cast(n: exp.Cast) -> exp.Expr:
     source, target = n.meta.get("source", ""), n.to.this
     this: exp.Expr = n.this
-    if target in exp.DataType.INTEGER_TYPES and (source in ("DOUBLE", "FLOAT") or source.startswith("DECIMAL")):
+    if target in exp.DataType.INTEGER_TYPES and (
+        source in ("DOUBLE", "FLOAT") or source.startswith("DECIMAL")
+    ):
         this = exp.Anonymous(this="TRUNC", expressions=[this])
     cast = exp.TryCast(this=this, to=n.to)
     if source == "VARCHAR" and target in (exp.DataType.Type.TIMESTAMP, exp.DataType.Type.TIMESTAMPNTZ):
@@ -117,7 +121,9 @@ def _cast(n: exp.Cast) -> exp.Expr:
 def _zoned(text: exp.Expr, cast: exp.Expr) -> exp.Expr:
     """A text as a time; its zone counts, where it names one."""
     has_zone = exp.Anonymous(this="REGEXP_MATCHES", expressions=[text.copy(), exp.Literal.string(HAS_ZONE)])
-    instant = exp.Anonymous(this="EPOCH_US", expressions=[exp.TryCast(this=text.copy(), to=exp.DataType.build("timestamptz"))])
+    instant = exp.Anonymous(
+        this="EPOCH_US", expressions=[exp.TryCast(this=text.copy(), to=exp.DataType.build("timestamptz"))]
+    )
     time = exp.Anonymous(this="MAKE_TIMESTAMP", expressions=[instant])
     return exp.Case(ifs=[exp.If(this=has_zone, true=time)], default=cast)
 
@@ -148,9 +154,10 @@ def _is_of_top(n: exp.Expr) -> bool:
 def _can_fail(part: exp.Expr) -> bool:
     if isinstance(part, (exp.If, exp.DataType)) or (isinstance(part, exp.Anonymous) and part.this == "TRY"):
         return False
-    return any(isinstance(n, (exp.Func, exp.Binary, exp.Neg)) and not isinstance(n, exp.Connector) for n in part.walk()) and (
-        any(isinstance(n, FAILING) for n in part.walk())
-    )
+    return any(
+        isinstance(n, (exp.Func, exp.Binary, exp.Neg)) and not isinstance(n, exp.Connector)
+        for n in part.walk()
+    ) and (any(isinstance(n, FAILING) for n in part.walk()))
 
 
 # Arithmetic overflows, and functions refuse what they cannot take; a TRY_CAST gives NULL by itself.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Callable, Union
+from typing import Union
 
 import duckdb
 from sqlglot import exp
@@ -11,6 +12,7 @@ from sqlglot import exp
 from sanderling.catalog import Names, Stream, Table
 from sanderling.errors import Place, QueryError, did_you_mean
 from sanderling.language.dialect import LocationInside
+from sanderling.language.parse import too_deep
 from sanderling.language.statements import (
     Coverage,
     InsideTarget,
@@ -35,7 +37,7 @@ from sanderling.plan.expressions import (
 from sanderling.plan.families import settle
 from sanderling.plan.plans import OutputColumn
 from sanderling.plan.rewrite import engine_sql
-from sanderling.plan.words import words_of
+from sanderling.plan.words import shortened, words_of
 from sanderling.types import SqlType
 
 PLAIN_CLAUSES = {"expressions", "from_", "joins", "where"}
@@ -71,13 +73,17 @@ class Draft:
 
 @dataclass(slots=True)
 class SelectPlanner:
-    """Checks SELECTs against what exists; remembers what it has bound, since templates repeat."""
+    """Checks SELECTs against what exists; remembers what it has checked, since templates repeat."""
 
     streams: Names[Stream]
     tables: Names[Table]
     regions: Names[Coverage]
     kind_of: Callable[[str], str | None]
-    _bound: dict[object, object]
+    _known: dict[object, object]
+
+    def forget(self) -> None:
+        """Names may mean something else from now on."""
+        self._known.clear()
 
     def draft(self, statement: RegisterQuery, text: str) -> Draft:
         select = statement.select
@@ -90,7 +96,9 @@ class SelectPlanner:
             [c for c in conjuncts if not isinstance(c, LocationInside)], scope, constants
         )
         outputs = self._outputs(select, scope, constants)
-        return Draft(scope.stream, scope.table, inside, where, where_reads, outputs, tuple(constants), used, words)
+        return Draft(
+            scope.stream, scope.table, inside, where, where_reads, outputs, tuple(constants), used, words
+        )
 
     # ----- FROM
 
@@ -98,8 +106,12 @@ class SelectPlanner:
         for key, value in select.args.items():
             if value and key not in PLAIN_CLAUSES:
                 first = value[0] if isinstance(value, list) else value
-                place = _place(text, first if isinstance(first, exp.Expression) else None, statement.name.span)
-                word = key.removesuffix("_").removesuffix("s").upper() if key != "kind" else f"SELECT AS {value}"
+                place = _place(
+                    text, first if isinstance(first, exp.Expression) else None, statement.name.span
+                )
+                word = (
+                    key.removesuffix("_").removesuffix("s").upper() if key != "kind" else f"SELECT AS {value}"
+                )
                 raise QueryError("query.unsupported", f"{word} is not supported", "remove it", place)
         if not select.expressions:
             place = _place(text, None, statement.name.span)
@@ -111,7 +123,11 @@ class SelectPlanner:
     def _scope(self, select: exp.Select, text: str, span: Span) -> tuple[Scope, list[exp.Expr]]:
         relations, on = [select.args["from_"].this], []
         for join in select.args.get("joins") or []:
-            if join.side or join.kind not in ("", "INNER", "CROSS") or not _has_only(join, "this", "on", "kind"):
+            if (
+                join.side
+                or join.kind not in ("", "INNER", "CROSS")
+                or not _has_only(join, "this", "on", "kind")
+            ):
                 raise QueryError(
                     "query.unsupported", "only an inner join with a table of regions is supported yet",
                     "FROM stream o, table t WHERE o.location INSIDE t.region", _place(text, join, span),
@@ -191,7 +207,10 @@ class SelectPlanner:
                 targets.append(target)
         if joins + len(targets) > 1:
             raise scope.refuse(
-                operators[-1], "query.unsupported", "a query takes one INSIDE", "register one query for each region"
+                operators[-1],
+                "query.unsupported",
+                "a query takes one INSIDE",
+                "register one query for each region",
             )
         if scope.table is not None and not joins:
             span = statement.name.span
@@ -213,7 +232,9 @@ class SelectPlanner:
         if not isinstance(target, exp.Expression):
             return target  # type: ignore[no-any-return]
         if not isinstance(target, exp.Column) or not isinstance(target.this, exp.Identifier):
-            raise scope.refuse(operator, "query.syntax", "INSIDE needs a region here", "write t.region, or a region's name")
+            raise scope.refuse(
+                operator, "query.syntax", "INSIDE needs a region here", "write t.region, or a region's name"
+            )
         table = scope.table
         if table is not None and table.region and target.name.casefold() == table.region.casefold():
             if not target.table or target.table.casefold() == scope.aliases[1].casefold():
@@ -279,26 +300,52 @@ class SelectPlanner:
         check(node, scope)
         holder = exp.Paren(this=node)
         lift(holder, scope, constants)
-        words = words_of(holder.this)
-        self._settle(holder, scope, constants)
-        sql, reads = engine_sql(holder.this, scope)
-        type_ = self._type(sql, holder.this, scope, constants, reads)
+        words = self._words(holder.this, scope)
+        key = ("where", words, *self._names(scope, constants))
+        if key not in self._known:
+            self._known[key] = self._bound_condition(holder, scope, constants, conjuncts[0])
+        sql, reads = self._known[key]  # type: ignore[misc]
+        return sql, reads, shortened(words)
+
+    def _bound_condition(
+        self, holder: exp.Expr, scope: Scope, constants: list[Constant], first: exp.Expr
+    ) -> tuple[str, frozenset[str]]:
+        """A condition that was not met before: checked, and in the engine's SQL."""
+        sql, reads, type_ = self._bound(holder, scope, constants)
         if type_ not in ("BOOLEAN", '"NULL"', "NULL"):
             raise scope.refuse(
-                conjuncts[0], "query.wrong_type", f"WHERE needs a condition, this is {duckdb_words(type_)}",
+                first, "query.wrong_type", f"WHERE needs a condition, this is {duckdb_words(type_)}",
                 "compare it with something",
             )  # fmt: skip
-        return sql, reads, words
+        return sql, reads
+
+    def _words(self, node: exp.Expr, scope: Scope) -> str:
+        try:
+            return words_of(node)
+        except RecursionError as e:
+            raise too_deep(scope.text, scope.span.start, scope.span.end) from e
+
+    def _names(self, scope: Scope, constants: list[Constant]) -> tuple[object, ...]:
+        """What the same words mean the same under."""
+        table = scope.table.name if scope.table else None
+        return (scope.stream.name, table, *scope.aliases, *(c.type.name for c in constants))
+
+    def _bound(
+        self, holder: exp.Expr, scope: Scope, constants: list[Constant]
+    ) -> tuple[str, frozenset[str], str]:
+        """What stands in the holder: its SQL, the pair columns it reads, its type in DuckDB."""
+        self._settle(holder, scope, constants)
+        sql, reads = engine_sql(holder.this, scope)
+        types = {n: t for n, t in self._pair_types(scope, constants).items() if n in reads}
+        return sql, reads, bind(holder.this, scope, types)
 
     def _settle(self, holder: exp.Expr, scope: Scope, constants: list[Constant]) -> None:
         """What stands side by side goes together; an expression that does not bind at all is told as such."""
 
         def types(expressions: tuple[str, ...], reads: frozenset[str]) -> tuple[str, ...]:
-            columns = {n: t for n, t in self._pair_types(scope, constants).items() if n in reads}
-            key = (expressions, tuple(sorted((n, t.name) for n, t in columns.items())))
-            if key not in self._bound:
-                self._bound[key] = types_of(expressions, columns)
-            return self._bound[key]  # type: ignore[return-value]
+            return types_of(
+                expressions, {n: t for n, t in self._pair_types(scope, constants).items() if n in reads}
+            )
 
         try:
             settle(holder, scope, types)
@@ -306,14 +353,19 @@ class SelectPlanner:
             bind(holder.this, scope, self._pair_types(scope, constants))
             raise
 
-    def _outputs(self, select: exp.Select, scope: Scope, constants: list[Constant]) -> tuple[OutputColumn, ...]:
+    def _outputs(
+        self, select: exp.Select, scope: Scope, constants: list[Constant]
+    ) -> tuple[OutputColumn, ...]:
         outputs: list[OutputColumn] = []
         for item in self._expanded(select, scope):
             outputs.append(self._output(item, scope, constants))
             names = [o.name.casefold() for o in outputs]
             if names[-1] in names[:-1]:
                 raise scope.refuse(
-                    item, "query.duplicate_column", f'two columns are named "{outputs[-1].name}"', "give one an alias"
+                    item,
+                    "query.duplicate_column",
+                    f'two columns are named "{outputs[-1].name}"',
+                    "give one an alias",
                 )
         return tuple(outputs)
 
@@ -326,36 +378,51 @@ class SelectPlanner:
                 continue
             star = item.this if isinstance(item, exp.Column) else item
             if not isinstance(star, exp.Star) or any(star.args.values()):
-                raise scope.refuse(item, "query.unsupported", "* takes no further words", "list the columns instead")
+                raise scope.refuse(
+                    item, "query.unsupported", "* takes no further words", "list the columns instead"
+                )
             qualifier = item.table if isinstance(item, exp.Column) else ""
             if qualifier and qualifier.casefold() not in scope.sides:
                 hint = did_you_mean(qualifier, scope.aliases)
-                raise scope.refuse(item, "query.unknown_name", f'nothing in FROM is named "{qualifier}"', hint)
+                raise scope.refuse(
+                    item, "query.unknown_name", f'nothing in FROM is named "{qualifier}"', hint
+                )
             for alias in scope.aliases:
                 if not qualifier or qualifier.casefold() == alias.casefold():
                     columns = scope.sides[alias.casefold()].columns
-                    items += [exp.column(exp.to_identifier(c.name, quoted=True), table=alias) for c in columns]
+                    items += [
+                        exp.column(exp.to_identifier(c.name, quoted=True), table=alias) for c in columns
+                    ]
         return items
 
     def _output(self, item: exp.Expr, scope: Scope, constants: list[Constant]) -> OutputColumn:
         node = item.this.copy() if isinstance(item, exp.Alias) else item.copy()
-        if isinstance(item, exp.Alias) and not (isinstance(item.args["alias"], exp.Identifier) and item.alias):
+        if isinstance(item, exp.Alias) and not (
+            isinstance(item.args["alias"], exp.Identifier) and item.alias
+        ):
             raise scope.refuse(item, "query.syntax", "this is no name for a column", "write AS and a name")
         check(node, scope)
         bare = node.unnest()
-        words = words_of(node)
         if isinstance(bare, exp.Column):
             column, type_ = scope.resolve(bare)
-            return OutputColumn(item.alias or column[2:], column, type_, frozenset((column,)), True, words)
-        name = item.alias or node.sql(dialect="spark")
+            return OutputColumn(
+                item.alias or column[2:], column, type_, frozenset((column,)), True, words_of(bare)
+            )
+        words = self._words(node, scope)
+        name = item.alias or words
         constant = constant_of(bare, f"q:p{len(constants)}")
         if constant is not None:
             constants.append(constant)
             return OutputColumn(name, constant.name, constant.type, frozenset((constant.name,)), True, "?")
-        holder = exp.Paren(this=node)
-        self._settle(holder, scope, constants)
-        sql, reads = engine_sql(holder.this, scope)
-        duckdb_type = self._type(sql, holder.this, scope, constants, reads)
+        key = ("select", words, *self._names(scope, []))
+        if key not in self._known:
+            self._known[key] = self._bound_item(exp.Paren(this=node), scope)
+        sql, type_, reads = self._known[key]  # type: ignore[misc]
+        return OutputColumn(name, sql, type_, reads, False, shortened(words))
+
+    def _bound_item(self, holder: exp.Expr, scope: Scope) -> tuple[str, SqlType, frozenset[str]]:
+        """An item of a select list that was not met before: checked, and in the engine's SQL."""
+        sql, reads, duckdb_type = self._bound(holder, scope, [])
         found = TYPE_OF_DUCKDB.get(duckdb_type)
         if duckdb_type.startswith("DECIMAL"):
             found, sql = TYPE_OF_DUCKDB["DOUBLE"], f"CAST({sql} AS DOUBLE)"
@@ -364,17 +431,8 @@ class SelectPlanner:
         if found is None:
             hint = "CAST it, or take a part of it with EXTRACT"
             message = f"an answer cannot hold a column of type {duckdb_words(duckdb_type)}"
-            raise scope.refuse(item, "query.wrong_type", message, hint)
-        return OutputColumn(name, sql, found, reads, False, words)
-
-    def _type(
-        self, sql: str, node: exp.Expr, scope: Scope, constants: list[Constant], reads: frozenset[str]
-    ) -> str:
-        types = {n: t for n, t in self._pair_types(scope, constants).items() if n in reads}
-        key = (sql, tuple(sorted((n, t.name) for n, t in types.items())))
-        if key not in self._bound:
-            self._bound[key] = bind(node, scope, types)
-        return self._bound[key]  # type: ignore[return-value]
+            raise scope.refuse(holder, "query.wrong_type", message, hint)
+        return sql, found, reads
 
 
 def _place(text: str, node: exp.Expression | None, fallback: Span) -> Place:
@@ -391,5 +449,7 @@ def _is_plain_table(relation: exp.Expr) -> bool:
     if not isinstance(relation, exp.Table) or not isinstance(relation.this, exp.Identifier):
         return False
     alias = relation.args.get("alias")
-    is_plain_alias = alias is None or (_has_only(alias, "this") and isinstance(alias.this, exp.Identifier) and alias.name)
+    is_plain_alias = alias is None or (
+        _has_only(alias, "this") and isinstance(alias.this, exp.Identifier) and alias.name
+    )
     return _has_only(relation, "this", "alias") and bool(is_plain_alias)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sqlglot import exp
+from sqlglot.dialects.spark import Spark
 
 from sanderling.language.parse import deep_recursion
 
@@ -10,11 +11,18 @@ LONGEST = 300
 
 
 def words_of(node: exp.Expr) -> str:
-    """For people to read; a very long one is cut."""
-    copy = exp.Paren(this=node.copy())
-    for column in list(copy.find_all(exp.Column)):
-        if column.meta.get("pair"):
-            column.replace(exp.Placeholder())
+    """The whole of it: the same words over the same names mean the same."""
     with deep_recursion():
-        words = copy.this.sql(dialect="spark")
+        return _Words().generate(node, copy=False)
+
+
+class _Words(Spark.Generator):  # type: ignore[misc]
+    """Spark's SQL with ? for pair columns."""
+
+    def column_sql(self, expression: exp.Column) -> str:
+        return "?" if expression.meta.get("pair") else str(super().column_sql(expression))
+
+
+def shortened(words: str) -> str:
+    """For people to read."""
     return words if len(words) <= LONGEST else words[: LONGEST - 1] + "…"

@@ -1,0 +1,90 @@
+"""A checkpoint belongs to one run: one process at a time, the same script, tables, input and output."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sanderling.deliver.delivery import Targets
+from sanderling.deliver.ledger import Ledger, write_atomically
+from sanderling.deliver.lock import locked
+from sanderling.errors import StateError
+from sanderling.ingest.files import SourceFile
+from sanderling.plan.plans import Plan
+
+NOTE = "run.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What a checkpoint says of its run."""
+
+    script: str  # a digest of it, and of the tables it has read
+    shards: int
+    files: dict[str, list[int]]  # size, and time of the last change in nanoseconds
+    outputs: list[str | None]
+
+
+@contextlib.contextmanager
+def alone_in(work: Path) -> Iterator[None]:
+    """Nobody else uses the checkpoint meanwhile."""
+    with locked(work, "this checkpoint is in use by another run", "wait for it, or use another checkpoint"):
+        yield
+
+
+def note_of(
+    plan: Plan, script: str, files: dict[str, tuple[SourceFile, ...]], targets: Targets, shards: int
+) -> Note:
+    """What the run that starts now would write into a new checkpoint."""
+    found = {f"{name}: {file.name}": _version(file) for name, named in files.items() for file in named}
+    outputs = [str(path.resolve()) if path else None for path in (targets.updates, targets.letters)]
+    return Note(_digest(plan, script), shards, found, outputs)
+
+
+def _version(file: SourceFile) -> list[int]:
+    """Of the file as its user knows it: a `.gz` is read from a copy."""
+    status = os.stat(os.path.expanduser(file.name))
+    return [status.st_size, status.st_mtime_ns]
+
+
+def _digest(plan: Plan, script: str) -> str:
+    """Of the script and what it made of its tables: these are read again at every start."""
+    digest = hashlib.sha256(script.encode())
+    for stream in plan.streams:
+        for table in stream.constants:
+            digest.update(repr(table.to_pydict()).encode())
+        for wkb in stream.regions.wkb:
+            digest.update(wkb or b"")
+    return digest.hexdigest()
+
+
+def agree(work: Path, now: Note, wanted_shards: int | None) -> int:
+    """The number of shards; refuses a checkpoint that belongs to another run."""
+    path = work / NOTE
+    if not path.exists():
+        write_atomically(path, json.dumps(now.__getstate__() and _said(now)))
+        return now.shards
+    then = _read(path)
+    _refuse_other_files(then.files, now.files)
+    if then.script != now.script:
+        raise StateError(
+            "state.other_script", "this checkpoint belongs to another script, or its tables have changed",
+            "use a new checkpoint, or that script",
+        )  # fmt: skip
+    if wanted_shards is not None and wanted_shards != then.shards:
+        raise StateError(
+            "state.other_shards", f"this checkpoint has {then.shards} shards, not {wanted_shards}",
+            f"--shards {then.shards}, or a new checkpoint",
+        )  # fmt: skip
+    if then.outputs != now.outputs:
+        raise StateError(
+            "state.output_gone", f"the run of this checkpoint writes to {_shown(then.outputs)}",
+            "name the same --out and --dead-letters, or use a new checkpoint",
+        )  # fmt: skip
+    return then.shards
