@@ -19,7 +19,7 @@ ALLOWED: dict[str, set[str]] = {
     "crash": set(),
     "settings": set(),
     "types": set(),
-    "batches": {"kernels"},
+    "batches": set(),
     "relational": set(),
     "catalog": {"types"},
     # queries: text to plan
@@ -46,7 +46,6 @@ ALLOWED: dict[str, set[str]] = {
 }  # fmt: skip
 
 # Arrows that look odd, and why they are there.
-# batches → kernels  a batch of pairs is made of the marks that the kernel sets (batches.py, IS and WAS)
 # plan → ingest      CREATE TABLE reads its file when it is declared (plan/planner.py, load_table)
 # operate → merge    an operator cancels equal rows of its own shard by the same rule (operate/inside.py)
 # deliver → ingest   a late reading is shown as its sender wrote it, read again from its slice

@@ -13,9 +13,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sanderling.batches import MoveBatch
 from sanderling.kernels.cross import Moves, Rules
 from sanderling.operate.conditions import Columns, Condition, distinct_conditions, truth
+from sanderling.operate.pairs import MoveBatch
 from sanderling.operate.readings import LastReadings
 from sanderling.plan.plans import POLYGON, StreamPlan, Template
 

@@ -14,13 +14,14 @@ import numpy.typing as npt
 import pyarrow as pa
 import shapely
 
-from sanderling.batches import DeltaBatch, MoveBatch, PairBatch
+from sanderling.batches import DeltaBatch
 from sanderling.kernels.cross import cross
 from sanderling.kernels.grid import Geometry, Grid, build_grid
 from sanderling.merge.consolidate import consolidate
 from sanderling.operate.asks import Asks
 from sanderling.operate.conditions import judged
 from sanderling.operate.moving import FocalPlaces, join_moving
+from sanderling.operate.pairs import MoveBatch, PairBatch
 from sanderling.operate.readings import LastReadings
 from sanderling.operate.rows import Emission, signed_rows
 from sanderling.plan.plans import POLYGON, StreamPlan, Template

@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow.compute as pc
 
-from sanderling.batches import MoveBatch, PairBatch
 from sanderling.kernels.cross import Moves, Rules, cross
 from sanderling.kernels.grid import ABSENT, CENTRED, DISC, Geometry, build_grid
 from sanderling.operate.asks import Asks
+from sanderling.operate.pairs import MoveBatch, PairBatch
 from sanderling.operate.readings import LastReadings
 from sanderling.plan.plans import BOX, StreamPlan
 

@@ -11,10 +11,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sanderling.batches import TS, MoveBatch
+from sanderling.batches import TS
 from sanderling.catalog import Stream
 from sanderling.clock import NOTHING_YET, tick_ends
 from sanderling.kernels.fold import fold, rows_by_object
+from sanderling.operate.pairs import MoveBatch
 
 I64 = npt.NDArray[np.int64]
 F64 = npt.NDArray[np.float64]

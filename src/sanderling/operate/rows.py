@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sanderling import relational
-from sanderling.batches import PairBatch
+from sanderling.operate.pairs import PairBatch
 from sanderling.plan.plans import OutputColumn, Regions, Template
 
 I64 = npt.NDArray[np.int64]
