@@ -44,7 +44,7 @@ def test_script(path: Path, profile: str, tmp_path: Path, accept: bool) -> None:
     said = play(script, tell(script), PROFILES[profile], tmp_path)
     if accept and profile == "whole batches":
         for step in script.steps:
-            # What a statement says is pinned only where its author asked for it: codes are what tests compare.
+            # What a statement says is pinned only where its author asks for it: its code is the test.
             is_wanted = step.expected is not None or step.kind != "statement"
             if is_wanted and (step.expected is not None or said.get(step.line)):
                 step.expected = said.get(step.line, [])

@@ -7,7 +7,7 @@ not use, since sqlglot's token types are a closed set.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar, cast
 
 from sqlglot import exp
 from sqlglot.dialects.spark import Spark
@@ -45,28 +45,28 @@ PLURALS = ("STREAMS", "TABLES", "REGIONS", "QUERIES")
 class LocationInside(exp.Expression, exp.Predicate):
     """`o.location INSIDE …` in a WHERE clause; the target is a column, or an `InsideTarget`."""
 
-    arg_types = {"this": True, "expression": True}
+    arg_types: ClassVar = {"this": True, "expression": True}
 
 
 class Sanderling(Spark):
     """Spark's SQL with INSIDE and our statements."""
 
     class Tokenizer(Spark.Tokenizer):
-        KEYWORDS = {**Spark.Tokenizer.KEYWORDS, "INSIDE": OUR_CLAUSE, "KNN": OUR_CLAUSE}
+        KEYWORDS: ClassVar = {**Spark.Tokenizer.KEYWORDS, "INSIDE": OUR_CLAUSE, "KNN": OUR_CLAUSE}
         # As Spark 4 and the standard have it: 'O''Brien' is one text, not two put together.
-        STRING_ESCAPES = ["'", "\\"]
+        STRING_ESCAPES: ClassVar = ["'", "\\"]
         # None of Spark's commands: they would swallow the rest of the line as a string.
-        COMMANDS: set[TokenType] = set()
+        COMMANDS: ClassVar[set[TokenType]] = set()
 
-    class Parser(CoverageParser, Spark.Parser):
+    class Parser(CoverageParser, Spark.Parser):  # type: ignore[valid-type, misc]
         # What is not ours is refused where it stands; sqlglot would take it, and nobody would look at it.
-        QUERY_MODIFIER_PARSERS = {
+        QUERY_MODIFIER_PARSERS: ClassVar = {
             **dict.fromkeys(Spark.Parser.QUERY_MODIFIER_PARSERS, lambda self: self._refuse_clause()),
             TokenType.WHERE: Spark.Parser.QUERY_MODIFIER_PARSERS[TokenType.WHERE],
             OUR_CLAUSE: lambda self: self._parse_our_clause(),
         }
-        QUERY_MODIFIER_TOKENS = set(QUERY_MODIFIER_PARSERS)
-        RANGE_PARSERS = {
+        QUERY_MODIFIER_TOKENS: ClassVar = set(QUERY_MODIFIER_PARSERS)
+        RANGE_PARSERS: ClassVar = {
             **Spark.Parser.RANGE_PARSERS,
             OUR_CLAUSE: lambda self, this: self._parse_inside_operator(this),
         }
@@ -86,6 +86,10 @@ class Sanderling(Spark):
             if not self._curr and not token:
                 message = f"{message}, but the statement ends"
             super().raise_error(message, self.failed_at)
+
+        def _expect(self, is_there: object, what: str) -> None:
+            if not is_there:
+                self.raise_error(f"Expected {what}")
 
         def _refusal(self, code: str, message: str, hint: str) -> ParseError:
             """An error of ours that sqlglot may still catch, where it only tries one reading of the text."""
@@ -117,10 +121,10 @@ class Sanderling(Spark):
             while at > 0:
                 kind = self._tokens[at].token_type
                 if kind == TokenType.L_PAREN and depth == 0:
-                    return self._tokens[at - 1]
+                    return cast(Token, self._tokens[at - 1])
                 depth += {TokenType.R_PAREN: 1, TokenType.L_PAREN: -1}.get(kind, 0)
                 at -= 1
-            return self._prev
+            return cast(Token, self._prev)
 
         def _name(self, what: str) -> Name:
             token = self._curr
@@ -211,7 +215,8 @@ class Sanderling(Spark):
                     self._prev,
                 )
             if isinstance(this, exp.Column) and this.name.casefold() == "location":
-                return self.expression(LocationInside(this=this, expression=self._parse_operator_target()))
+                inside = LocationInside(this=this, expression=self._parse_operator_target())
+                return cast(exp.Expr, self.expression(inside))
             # The clause begins here: give the keyword back.
             self._retreat(self._index - 1)
             return None
@@ -272,7 +277,7 @@ class Sanderling(Spark):
             kind = self._one_of(("STREAM", "TABLE", "REGION"))
             name = self._name(f"a {kind.lower()}'s name")
             if kind == "REGION":
-                self._match_text_seq("AS") or self.raise_error("Expected AS")
+                self._expect(self._match_text_seq("AS"), "AS")
                 return CreateRegion(name, self._parse_coverage(), self._span_from(first))
             columns = self._column_defs()
             clauses = self._clauses(kind, name)
@@ -303,7 +308,7 @@ class Sanderling(Spark):
             self._advance()
             has_length = token.text.upper() in ("VARCHAR", "CHAR") and self._match(TokenType.L_PAREN)
             if has_length:  # VARCHAR(20): an upper bound that the data keeps by itself
-                self._match(TokenType.NUMBER) or self.raise_error("Expected a length")
+                self._expect(self._match(TokenType.NUMBER), "a length")
                 self._match_r_paren()
             return ColumnDef(name, Name(token.text, Span(token.start, token.end + 1)))
 
@@ -340,7 +345,7 @@ class Sanderling(Spark):
                 return self._name("a column's name")
             self._match_l_paren()
             x = self._name("a column's name")
-            self._match(TokenType.COMMA) or self.raise_error("Expected a comma and the second column")
+            self._expect(self._match(TokenType.COMMA), "a comma and the second column")
             y = self._name("a column's name")
             self._match_r_paren()
             return (x, y)
@@ -351,7 +356,7 @@ class Sanderling(Spark):
             while True:
                 token = self._curr
                 name = self._name("an option's name")
-                self._match(TokenType.EQ) or self.raise_error("Expected =")
+                self._expect(self._match(TokenType.EQ), "=")
                 if name.text.lower() in options:
                     raise self.refuse(
                         "query.duplicate_clause",
@@ -368,7 +373,7 @@ class Sanderling(Spark):
         def _parse_register(self, first: Token) -> RegisterQuery:
             self._one_of(("QUERY",))
             name = self._name("a query's name")
-            self._match_text_seq("AS") or self.raise_error("Expected AS")
+            self._expect(self._match_text_seq("AS"), "AS")
             body = self._curr
             if body and body.token_type == TokenType.WITH:
                 self._refuse_clause()

@@ -13,7 +13,9 @@ FORMS: dict[tuple[str, ...], str] = {
         "write CREATE STREAM name (column TYPE, …) KEY column TIME column LOCATION (x, y) "
         "[GONE column] [WITH (option = value, …)]"
     ),
-    ("CREATE", "TABLE"): "write CREATE TABLE name [(column TYPE, …)] KEY column [LOCATION (x, y)] WITH (path = '…')",
+    ("CREATE", "TABLE"): (
+        "write CREATE TABLE name [(column TYPE, …)] KEY column [LOCATION (x, y)] WITH (path = '…')"
+    ),
     ("CREATE", "REGION"): (
         "write CREATE REGION name AS RECT (x1, y1, x2, y2), CIRCLE (x, y, r), POLYGON ((x y, …)) "
         "or MULTIPOLYGON (((x y, …)))"
@@ -26,7 +28,7 @@ FORMS: dict[tuple[str, ...], str] = {
     ("EXPLAIN",): "write EXPLAIN and a query's name",
     ("REGISTER",): "write REGISTER QUERY name AS SELECT … FROM stream [WHERE condition] [INSIDE region]",
     ("AT",): "write AT '2008-05-23 19:00:00' and a statement",
-}  # fmt: skip
+}
 
 
 def form_of(tokens: Sequence[Token]) -> str:

@@ -6,6 +6,7 @@ import math
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any, cast
 
 from sqlglot.errors import ParseError, TokenError
 from sqlglot.tokenizer_core import Token, TokenType
@@ -100,10 +101,10 @@ def _split(tokens: list[Token]) -> Iterator[list[Token]]:
 
 
 def _parse_tokens(text: str, tokens: list[Token]) -> Statement:
-    parser = Sanderling().parser()
+    parser: Any = Sanderling().parser()
     try:
         with deep_recursion():
-            found = parser._parse(type(parser)._parse_our_statement, tokens, text)
+            found: list[Any] = parser._parse(Sanderling.Parser._parse_our_statement, tokens, text)
     except ParseError as e:
         refusal = getattr(e, "refusal", None)
         if refusal is not None:
@@ -119,7 +120,7 @@ def _parse_tokens(text: str, tokens: list[Token]) -> Statement:
         raise _unreadable(text, parser._curr or tokens[-1], tokens) from e
     if len(found) != 1 or found[0] is None:
         raise _unreadable(text, tokens[0], tokens)
-    return found[0]  # type: ignore[no-any-return]
+    return cast(Statement, found[0])
 
 
 def _unreadable(text: str, at: Token, tokens: list[Token]) -> QueryError:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Union
 
 from sqlglot import exp
 
@@ -66,8 +65,8 @@ class MovingCircleShape:
     radius: float
 
 
-Coverage = Union[RectShape, CircleShape, PolygonShape]
-InsideTarget = Union[Coverage, MovingRectShape, MovingCircleShape, Name]
+Coverage = RectShape | CircleShape | PolygonShape
+InsideTarget = Coverage | MovingRectShape | MovingCircleShape | Name
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,14 +147,6 @@ class At:
     span: Span
 
 
-Statement = Union[
-    CreateStream,
-    CreateTable,
-    CreateRegion,
-    Drop,
-    Show,
-    DescribeQuery,
-    Explain,
-    RegisterQuery,
-    At,
-]
+Statement = (
+    CreateStream | CreateTable | CreateRegion | Drop | Show | DescribeQuery | Explain | RegisterQuery | At
+)

@@ -60,8 +60,8 @@ def _template(draft: Draft, templates: dict[object, Template]) -> Template:
         if draft.table is not None:
             columns += [pa.field(f"q:{c.name}", c.type.arrow) for c in draft.table.columns]
         templates[key] = Template(
-            len(templates), draft.stream.name, draft.where, draft.where_reads, draft.outputs, pa.schema(columns),
-            draft.is_keyed, draft.where_words,
+            len(templates), draft.stream.name, draft.where, draft.where_reads, draft.outputs,
+            pa.schema(columns), draft.is_keyed, draft.where_words,
         )  # fmt: skip
     return templates[key]
 
@@ -79,12 +79,11 @@ def _stream_plan(
     focals = {key: number for number, key in enumerate(named)}
     pieces: dict[int, list[pa.Table]] = {t.id: [] for t in own}
     counts = dict.fromkeys(pieces, 0)
-    columns: dict[str, list[object]] = {
-        n: [] for n in ("query", "template", "row", "focal", "begin", "end", "shape")
-    }
+    columns: dict[str, list[object]] = {n: [] for n in ("query", "template", "row", "focal", "begin", "end")}
+    shapes: list[Row] = []
     for r, q in mine:
-        shapes = _shapes(r.draft)
-        n = len(shapes)
+        own_shapes = _shapes(r.draft)
+        n = len(own_shapes)
         pieces[q.template].append(_constants(r.draft, n, templates))
         columns["query"] += [q.id] * n
         columns["template"] += [q.template] * n
@@ -92,22 +91,31 @@ def _stream_plan(
         columns["focal"] += [focals.get(_focal(r.draft.shape), -1)] * n
         columns["begin"] += [q.begin] * n
         columns["end"] += [q.end] * n
-        columns["shape"] += shapes
+        shapes += own_shapes
         counts[q.template] += n
-    shapes = columns["shape"]
-    numbers = np.array([s[:5] for s in shapes], dtype=np.float64).reshape(len(shapes), 5)  # type: ignore[index]
-    regions = Regions(
-        np.array(columns["query"], np.int32), np.array(columns["template"], np.int32), np.array(columns["row"], np.int64),
-        numbers[:, 0].astype(np.int8), *(np.ascontiguousarray(numbers[:, i]) for i in range(1, 5)),
-        np.array(columns["focal"], np.int64), np.array(columns["begin"], np.int64), np.array(columns["end"], np.int64),
-        tuple(s[5] for s in shapes),  # type: ignore[index]
-    )  # fmt: skip
+    regions = _regions(columns, shapes)
     key = stream.column(stream.key)
     assert key is not None
     constants = tuple(pa.concat_tables(pieces[t.id]).combine_chunks() for t in own)
     return StreamPlan(
         stream, _kept(stream, own), tuple(own), constants, regions, pa.array(list(focals), key.type.arrow)
     )
+
+
+def _regions(columns: dict[str, list[object]], shapes: list[Row]) -> Regions:
+    numbers = np.array([s[:5] for s in shapes], dtype=np.float64).reshape(len(shapes), 5)
+    a, b, c, d = (np.ascontiguousarray(numbers[:, i]) for i in range(1, 5))
+    return Regions(
+        query=np.array(columns["query"], np.int32),
+        template=np.array(columns["template"], np.int32),
+        row_in_template=np.array(columns["row"], np.int64),
+        kind=numbers[:, 0].astype(np.int8),
+        a=a, b=b, c=c, d=d,
+        focal=np.array(columns["focal"], np.int64),
+        begin=np.array(columns["begin"], np.int64),
+        end=np.array(columns["end"], np.int64),
+        wkb=tuple(s[5] for s in shapes),
+    )  # fmt: skip
 
 
 def _kept(stream: Stream, templates: list[Template]) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ from sanderling.language.dialect import LocationInside, unknown_type
 from sanderling.language.statements import Span
 from sanderling.plan import functions
 from sanderling.plan.rewrite import engine_sql, pair_column
+from sanderling.plan.times import time_of
 from sanderling.types import ALIASES, TYPES, SqlType
 
 TYPE_OF_DUCKDB = {t.duckdb: t for t in TYPES.values()}
@@ -166,11 +167,11 @@ def _not_allowed(n: exp.Expr, scope: Scope) -> QueryError:
     return scope.refuse(n, "query.unsupported", f"{what} is not supported here", "write it in plain SQL")
 
 
-READABLE: dict[type[exp.Expression], str] = {
-    exp.Star: "*", exp.Placeholder: "a parameter", exp.Parameter: "a parameter", exp.Tuple: "a list of values",
-    exp.Bracket: "an index in brackets", exp.Dot: "a path of names", exp.HexString: "a hexadecimal number",
-    exp.RawString: "a raw text", exp.AtTimeZone: "AT TIME ZONE", exp.SimilarTo: "SIMILAR TO", exp.Any: "ANY",
-    exp.All: "ALL", exp.Aliases: "a list of aliases",
+READABLE: dict[type[exp.Expr], str] = {
+    exp.Star: "*", exp.Placeholder: "a parameter", exp.Parameter: "a parameter",
+    exp.Tuple: "a list of values", exp.Bracket: "an index in brackets", exp.Dot: "a path of names",
+    exp.HexString: "a hexadecimal number", exp.RawString: "a raw text", exp.AtTimeZone: "AT TIME ZONE",
+    exp.SimilarTo: "SIMILAR TO", exp.Any: "ANY", exp.All: "ALL", exp.Aliases: "a list of aliases",
 }  # fmt: skip
 
 
@@ -241,8 +242,6 @@ def time_constant(node: exp.Expr, name: str) -> Constant | None:
     """A text that says a time, as SQL reads it beside one."""
     if not isinstance(node, exp.Literal) or not node.is_string:
         return None
-    from sanderling.plan.families import time_of
-
     time = time_of(node.this)
     return None if time is None else Constant(name, TYPES["TIMESTAMP"], time)
 
@@ -268,7 +267,7 @@ def types_of(expressions: Iterable[str], columns: dict[str, SqlType]) -> tuple[s
     return tuple(str(t) for t in answer.column("column_type").to_pylist())
 
 
-# A row of ordinary values: patterns and parts of dates are judged only when there is something to apply them to.
+# A row of ordinary values: patterns and parts of dates are judged only where there is something to judge.
 ORDINARY = {"STRING": "a", "TIMESTAMP": datetime(2008, 5, 23), "DATE": date(2008, 5, 23), "BOOLEAN": True}
 
 
@@ -335,8 +334,8 @@ OPERATOR_NAMES = {
 def duckdb_words(text: str) -> str:
     """Types as we name them."""
     for theirs, ours in (
-        ("STRING_LITERAL", "STRING"), ("INTEGER_LITERAL", "INT"), ("VARCHAR", "STRING"), ("INTEGER", "INT"), ('"NULL"', "NULL"),
-        ("HUGEINT", "a number beyond BIGINT"),
+        ("STRING_LITERAL", "STRING"), ("INTEGER_LITERAL", "INT"), ("VARCHAR", "STRING"), ("INTEGER", "INT"),
+        ('"NULL"', "NULL"), ("HUGEINT", "a number beyond BIGINT"),
     ):  # fmt: skip
         text = text.replace(theirs, ours)
     return text

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sanderling.clock import timestamp_us
 from sanderling.plan import functions
 from sanderling.plan.expressions import Scope, duckdb_words
 from sanderling.plan.rewrite import engine_sql
+from sanderling.plan.times import time_of
 
 NUMBER, TEXT, TRUTH, TIME = "a number", "a STRING", "a BOOLEAN", "a time"
 FAMILY_OF = {
@@ -41,7 +41,7 @@ class Demand:
 
 
 def settle(node: exp.Expr, scope: Scope, types_of: TypesOf) -> None:
-    """Refuses what does not go together; writes texts beside times as times, and marks casts with their source."""
+    """Refuses what does not go together; texts beside times become times, casts learn what they cast."""
     demands = list(_demands(node))
     parts = [p for d in demands for p in d.parts]
     if not parts:
@@ -62,7 +62,7 @@ def _demands(node: exp.Expr) -> Iterator[Demand]:
             yield Demand(n, [n.this, n.expression])
         elif isinstance(n, exp.Between):
             yield Demand(n, [n.this, n.args["low"], n.args["high"]])
-        elif isinstance(n, exp.In) or isinstance(n, (exp.Coalesce, exp.Greatest, exp.Least)):
+        elif isinstance(n, (exp.In, exp.Coalesce, exp.Greatest, exp.Least)):
             yield Demand(n, [n.this, *n.expressions])
         elif isinstance(n, exp.Nullif):
             yield Demand(n, [n.this, n.expression])
@@ -135,14 +135,6 @@ def _write_as_time(part: exp.Expr, scope: Scope) -> None:
         hint = "write '2008-05-23 19:00:00' (UTC)"
         raise scope.refuse(part, "query.wrong_type", f"'{part.name}' is not a time", hint)
     part.replace(exp.Anonymous(this="MAKE_TIMESTAMP", expressions=[exp.Literal.number(time)]))
-
-
-def time_of(text: str) -> int | None:
-    """A text as microseconds, or None."""
-    try:
-        return timestamp_us(text)
-    except OverflowError:
-        return None
 
 
 def _check_cast(cast: exp.Cast, source: str, scope: Scope) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sanderling.catalog import Names, Stream, Table
-from sanderling.clock import show_duration, show_time, tick_end, timestamp_us
+from sanderling.clock import show_duration, show_time, tick_end
 from sanderling.errors import Place, QueryError, SanderlingError, did_you_mean
 from sanderling.ingest.tables import load_table
 from sanderling.language import parse_script
@@ -31,9 +31,7 @@ from sanderling.plan.explain import explain_query
 from sanderling.plan.listing import Listing
 from sanderling.plan.plans import ALWAYS, NEVER, Plan
 from sanderling.plan.selects import Draft, SelectPlanner
-
-# The years 1 to 9999, which every stage can write.
-FIRST_US, LAST_US = -62_135_596_800_000_000, 253_402_300_799_999_999
+from sanderling.plan.times import LAST_US, time_of
 
 
 @dataclass(slots=True)
@@ -59,9 +57,12 @@ class Planner:
         self.tables: Names[Table] = Names()
         self.regions: Names[Coverage] = Names()
         self.queries: Names[Registered] = Names()
+        self._names: dict[str, Names[Any]] = {
+            "stream": self.streams, "table": self.tables, "region": self.regions, "query": self.queries
+        }  # fmt: skip
         self.ended: list[Registered] = []
         self._folder = folder or Path(".")
-        self._selects = SelectPlanner(self.streams, self.tables, self.regions, self._kind_of, {})
+        self._selects = SelectPlanner(self.streams, self.tables, self.regions, self._kind_of)
 
     # ----- running statements
 
@@ -118,10 +119,7 @@ class Planner:
     # ----- names
 
     def _kind_of(self, name: str) -> str | None:
-        kinds: dict[str, Names[Any]] = {
-            "stream": self.streams, "table": self.tables, "region": self.regions, "query": self.queries
-        }  # fmt: skip
-        return next((kind for kind, names in kinds.items() if name in names), None)
+        return next((kind for kind, names in self._names.items() if name in names), None)
 
     def _refuse_taken(
         self, statement: CreateStream | CreateTable | CreateRegion | RegisterQuery, text: str
@@ -150,13 +148,10 @@ class Planner:
         return found
 
     def _time(self, statement: At, text: str) -> int:
-        try:
-            time = timestamp_us(statement.time.value)
-        except OverflowError:
-            time = None
+        time = time_of(statement.time.value)
         # A tick ends up to its own length later; that end has to be a time too.
         latest = LAST_US - max((s.tick_us for s in self.streams.values()), default=0)
-        if time is None or not FIRST_US <= time <= latest:
+        if time is None or time > latest:
             place = Place.in_text(text, statement.time.span.start, statement.time.span.end)
             hint = "AT '2008-05-23 19:00:00' (UTC), or a number of seconds since 1970"
             raise QueryError("query.bad_time", f"this is not a time: {statement.time.value}", hint, place)
@@ -200,9 +195,7 @@ class Planner:
 
     def _drop(self, statement: Drop, text: str, at: int | None) -> None:
         kind = statement.kind.lower()
-        names: Names[Any] = {
-            "stream": self.streams, "table": self.tables, "region": self.regions, "query": self.queries
-        }[kind]  # fmt: skip
+        names = self._names[kind]
         found = self._known(names, kind, statement, text)
         if isinstance(found, Registered):
             self._end(found, at)
@@ -231,7 +224,8 @@ class Planner:
         ]
         if users:
             raise QueryError(
-                "query.in_use", f'{kind} "{name}" is used by query "{users[0]}"', f"DROP QUERY {users[0]} first",
+                "query.in_use", f'{kind} "{name}" is used by query "{users[0]}"',
+                f"DROP QUERY {users[0]} first",
                 Place.in_text(text, span.start, span.end),
             )  # fmt: skip
 

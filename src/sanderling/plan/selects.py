@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Union
+from dataclasses import dataclass, field
 
 import duckdb
 from sqlglot import exp
@@ -42,7 +41,7 @@ from sanderling.types import SqlType
 
 PLAIN_CLAUSES = {"expressions", "from_", "joins", "where"}
 
-Shape = Union[Coverage, MovingRectShape, MovingCircleShape, None]
+Shape = Coverage | MovingRectShape | MovingCircleShape | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +78,13 @@ class SelectPlanner:
     tables: Names[Table]
     regions: Names[Coverage]
     kind_of: Callable[[str], str | None]
-    _known: dict[object, object]
+    _conditions: dict[object, tuple[str, frozenset[str]]] = field(default_factory=dict)
+    _items: dict[object, tuple[str, SqlType, frozenset[str]]] = field(default_factory=dict)
 
     def forget(self) -> None:
         """Names may mean something else from now on."""
-        self._known.clear()
+        self._conditions.clear()
+        self._items.clear()
 
     def draft(self, statement: RegisterQuery, text: str) -> Draft:
         select = statement.select
@@ -106,9 +107,7 @@ class SelectPlanner:
         for key, value in select.args.items():
             if value and key not in PLAIN_CLAUSES:
                 first = value[0] if isinstance(value, list) else value
-                place = _place(
-                    text, first if isinstance(first, exp.Expression) else None, statement.name.span
-                )
+                place = _place(text, first if isinstance(first, exp.Expr) else None, statement.name.span)
                 word = (
                     key.removesuffix("_").removesuffix("s").upper() if key != "kind" else f"SELECT AS {value}"
                 )
@@ -152,7 +151,8 @@ class SelectPlanner:
         if stream is None:
             raise QueryError(
                 "query.missing_stream", "a continuous query reads a stream; FROM names only a table",
-                did_you_mean(relations[0].name, self.streams) or "CREATE STREAM first", _place(text, relations[0], span),
+                did_you_mean(relations[0].name, self.streams) or "CREATE STREAM first",
+                _place(text, relations[0], span),
             )  # fmt: skip
         if table is not None and stream_alias.casefold() == table_alias.casefold():
             raise QueryError(
@@ -236,9 +236,9 @@ class SelectPlanner:
                 operator, "query.syntax", "INSIDE needs a region here", "write t.region, or a region's name"
             )
         table = scope.table
-        if table is not None and table.region and target.name.casefold() == table.region.casefold():
-            if not target.table or target.table.casefold() == scope.aliases[1].casefold():
-                return None
+        is_region = table is not None and table.region and target.name.casefold() == table.region.casefold()
+        if is_region and (not target.table or target.table.casefold() == scope.aliases[1].casefold()):
+            return None
         if not target.table:
             span = span_of(target) or Span(0, 1)
             return Name(target.name, span)
@@ -301,10 +301,12 @@ class SelectPlanner:
         holder = exp.Paren(this=node)
         lift(holder, scope, constants)
         words = self._words(holder.this, scope)
-        key = ("where", words, *self._names(scope, constants))
-        if key not in self._known:
-            self._known[key] = self._bound_condition(holder, scope, constants, conjuncts[0])
-        sql, reads = self._known[key]  # type: ignore[misc]
+        names = self._names(scope, constants)
+        found = self._conditions.get((holder.this, *names))
+        if found is None:
+            key = (holder.this.copy(), *names)  # a copy, since binding changes the tree
+            found = self._conditions[key] = self._bound_condition(holder, scope, constants, conjuncts[0])
+        sql, reads = found
         return sql, reads, shortened(words)
 
     def _bound_condition(
@@ -326,7 +328,7 @@ class SelectPlanner:
             raise too_deep(scope.text, scope.span.start, scope.span.end) from e
 
     def _names(self, scope: Scope, constants: list[Constant]) -> tuple[object, ...]:
-        """What the same words mean the same under."""
+        """What the same expression means the same under."""
         table = scope.table.name if scope.table else None
         return (scope.stream.name, table, *scope.aliases, *(c.type.name for c in constants))
 
@@ -414,10 +416,12 @@ class SelectPlanner:
         if constant is not None:
             constants.append(constant)
             return OutputColumn(name, constant.name, constant.type, frozenset((constant.name,)), True, "?")
-        key = ("select", words, *self._names(scope, []))
-        if key not in self._known:
-            self._known[key] = self._bound_item(exp.Paren(this=node), scope)
-        sql, type_, reads = self._known[key]  # type: ignore[misc]
+        names = self._names(scope, [])
+        found = self._items.get((node, *names))
+        if found is None:
+            key = (node.copy(), *names)
+            found = self._items[key] = self._bound_item(exp.Paren(this=node), scope)
+        sql, type_, reads = found
         return OutputColumn(name, sql, type_, reads, False, shortened(words))
 
     def _bound_item(self, holder: exp.Expr, scope: Scope) -> tuple[str, SqlType, frozenset[str]]:
@@ -435,7 +439,7 @@ class SelectPlanner:
         return sql, found, reads
 
 
-def _place(text: str, node: exp.Expression | None, fallback: Span) -> Place:
+def _place(text: str, node: exp.Expr | None, fallback: Span) -> Place:
     span = (span_of(node) if node is not None else None) or fallback
     return Place.in_text(text, span.start, span.end)
 

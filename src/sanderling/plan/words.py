@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 from sqlglot.dialects.spark import Spark
+from sqlglot.errors import ErrorLevel
 
 from sanderling.language.parse import deep_recursion
 
@@ -11,12 +12,12 @@ LONGEST = 300
 
 
 def words_of(node: exp.Expr) -> str:
-    """The whole of it: the same words over the same names mean the same."""
+    """For people to read: what Spark's SQL has no word for is left out."""
     with deep_recursion():
-        return _Words().generate(node, copy=False)
+        return str(_Words(unsupported_level=ErrorLevel.IGNORE).generate(node, copy=False))
 
 
-class _Words(Spark.Generator):  # type: ignore[misc]
+class _Words(Spark.Generator):  # type: ignore[valid-type, misc]
     """Spark's SQL with ? for pair columns."""
 
     def column_sql(self, expression: exp.Column) -> str:
@@ -24,5 +25,5 @@ class _Words(Spark.Generator):  # type: ignore[misc]
 
 
 def shortened(words: str) -> str:
-    """For people to read."""
+    """Not too long for a line."""
     return words if len(words) <= LONGEST else words[: LONGEST - 1] + "…"
