@@ -11,6 +11,9 @@ from collections.abc import Sequence
 import duckdb
 import pyarrow as pa
 
+# What it says to SQL it cannot run.
+Refused = duckdb.Error
+
 # By process, and never dropped: a forked worker must neither use its parent's nor let go of it.
 _databases: dict[int, duckdb.DuckDBPyConnection] = {}
 LOCKED: dict[str, str | bool | int | float | list[str]] = {

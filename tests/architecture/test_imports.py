@@ -59,8 +59,6 @@ OWNERS: dict[str, str] = {
     "uvicorn": "server/",
 }
 EXCEPTIONS: dict[tuple[str, str], str] = {
-    ("duckdb", "plan/expressions.py"): "names duckdb.Error, to point at the part that does not bind",
-    ("duckdb", "plan/selects.py"): "names duckdb.Error for the same reason, for a whole select list",
     ("pyspark", "demo.py"): "a type only, under TYPE_CHECKING",
 }
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from sanderling.operate import asks
 from tests.engine.direct import DirectRun
 from tests.scripts.steps import Script, read_script
 from tests.scripts.stories import Story, csv_text, show_answer, show_updates, tell
@@ -22,6 +23,7 @@ class Profile:
     slice_bytes: int = 1 << 20
     empty_between: bool = False
     restart_each: bool = False
+    has_rewrites: bool = True
 
 
 PROFILES = {
@@ -30,6 +32,8 @@ PROFILES = {
     "an empty batch between any two": Profile(slice_bytes=1, empty_between=True),
     "many shards": Profile(shards=7),
     "restart after every feed": Profile(shards=2, restart_each=True),
+    # Every condition judged pair by pair, none beforehand.
+    "rewrites off": Profile(has_rewrites=False),
 }
 
 
@@ -39,7 +43,11 @@ def script_id(path: Path) -> str:
 
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("path", SCRIPTS, ids=script_id)
-def test_script(path: Path, profile: str, tmp_path: Path, accept: bool) -> None:
+def test_script(
+    path: Path, profile: str, tmp_path: Path, accept: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not PROFILES[profile].has_rewrites:
+        monkeypatch.setattr(asks, "distinct_conditions", lambda template, constants: None)
     script = read_script(path)
     said = play(script, tell(script), PROFILES[profile], tmp_path)
     if accept and profile == "whole batches":

@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime
 
-import duckdb
 import pyarrow as pa
 from sqlglot import exp
 
@@ -284,11 +283,13 @@ def bind(node: exp.Expr, scope: Scope, columns: dict[str, SqlType]) -> str:
         (type_,) = types_of([sql], columns)
         try_out(sql, columns)
         return type_
-    except duckdb.Error as e:
+    except relational.Refused as e:
         raise _misfit(node, scope, columns, e) from e
 
 
-def _misfit(node: exp.Expr, scope: Scope, columns: dict[str, SqlType], error: duckdb.Error) -> QueryError:
+def _misfit(
+    node: exp.Expr, scope: Scope, columns: dict[str, SqlType], error: relational.Refused
+) -> QueryError:
     if "expression depth" in str(error):
         return scope.refuse(
             node, "query.too_deep", "this expression nests too deeply", "split it into several queries"
@@ -302,7 +303,7 @@ def _misfit(node: exp.Expr, scope: Scope, columns: dict[str, SqlType], error: du
             sql = engine_sql(part, scope)[0]
             types_of([sql], columns)
             try_out(sql, columns)
-        except duckdb.Error as smaller:
+        except relational.Refused as smaller:
             return scope.refuse(part, "query.wrong_type", *in_our_words(smaller))
     return scope.refuse(node, "query.wrong_type", *in_our_words(error))
 
@@ -310,7 +311,7 @@ def _misfit(node: exp.Expr, scope: Scope, columns: dict[str, SqlType], error: du
 WITHOUT_TYPE = (exp.Identifier, exp.Var, exp.DataType, exp.DataTypeParam, exp.Literal, exp.If)
 
 
-def in_our_words(error: duckdb.Error) -> tuple[str, str]:
+def in_our_words(error: relational.Refused) -> tuple[str, str]:
     """DuckDB's complaint, and a hint."""
     line = str(error).split("\n")[0].split("Error: ", 1)[-1].replace(" - an explicit cast is required", "")
     call = re.search(r"No function matches the given name and argument types '(.*?)\((.*)\)'", line)

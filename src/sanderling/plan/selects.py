@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-import duckdb
 from sqlglot import exp
 
+from sanderling import relational
 from sanderling.catalog import Names, Stream, Table
 from sanderling.errors import Place, QueryError, did_you_mean
 from sanderling.language.dialect import LocationInside
@@ -351,7 +351,7 @@ class SelectPlanner:
 
         try:
             settle(holder, scope, types)
-        except duckdb.Error:
+        except relational.Refused:
             bind(holder.this, scope, self._pair_types(scope, constants))
             raise
 
