@@ -28,7 +28,8 @@ from sanderling.plan.plans import (
     StreamPlan,
     Template,
 )
-from sanderling.plan.selects import Draft, Shape
+from sanderling.plan.relations import Shape
+from sanderling.plan.selects import Draft
 
 if TYPE_CHECKING:
     from sanderling.plan.planner import Registered

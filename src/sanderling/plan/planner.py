@@ -30,6 +30,7 @@ from sanderling.plan.declarations import TABLE_OPTIONS, Declarations
 from sanderling.plan.explain import explain_query
 from sanderling.plan.listing import Listing
 from sanderling.plan.plans import ALWAYS, NEVER, Plan
+from sanderling.plan.relations import Relations
 from sanderling.plan.selects import Draft, SelectPlanner
 from sanderling.plan.times import LAST_US, time_of
 
@@ -62,7 +63,7 @@ class Planner:
         }  # fmt: skip
         self.ended: list[Registered] = []
         self._folder = folder or Path(".")
-        self._selects = SelectPlanner(self.streams, self.tables, self.regions, self._kind_of)
+        self._selects = SelectPlanner(Relations(self.streams, self.tables, self.regions, self._kind_of))
 
     # ----- running statements
 
