@@ -6,29 +6,21 @@ import json
 import tempfile
 import time
 from collections import Counter
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
+from pyspark.sql import SparkSession
 
 from benchmarks.report import report
 from benchmarks.worlds import random_boxes, write_walk
-from sanderling.deliver.delivery import Targets
+from sanderling.deliver.targets import Targets
 from sanderling.plan.planner import Planner
 from sanderling.settings import Settings
 from sanderling.spark.run import RunOptions, run_plan
 from sanderling.spark.session import start_session
 
 REASON = "100,000 objects that all move in every tick, end to end on Spark"
-
-
-@dataclass
-class Timed:
-    """One way through the pipeline, and the time of each batch."""
-
-    name: str
-    seconds: list[float]
 
 
 def script(path: Path, boxes: np.ndarray) -> str:  # type: ignore[type-arg]
@@ -43,7 +35,14 @@ def script(path: Path, boxes: np.ndarray) -> str:  # type: ignore[type-arg]
     return ";\n".join([stream, *queries])
 
 
-def run(objects: int = 100_000, queries: int = 10_000, ticks: int = 40, rounds: int = 2) -> dict[str, float]:
+def run(
+    objects: int = 100_000,
+    queries: int = 10_000,
+    ticks: int = 40,
+    rounds: int = 2,
+    spark: SparkSession | None = None,
+) -> dict[str, float]:
+    given = spark
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         path = write_walk(folder / "walk.parquet", objects, ticks, 0.002)
@@ -56,7 +55,7 @@ def run(objects: int = 100_000, queries: int = 10_000, ticks: int = 40, rounds: 
             planner.run_script(text)
             plans[label] = (planner.plan(), text)
         planning = time.perf_counter() - started
-        spark = start_session("local[2]", 2, folder / "spark.log")
+        spark = given or start_session("local[2]", 2, folder / "spark.log")
         times: dict[str, list[float]] = {"echo": [], "range": []}
         updates = 0
         # One tick a batch, so that a batch's time is a tick's; the first round warms everything up.
@@ -72,7 +71,8 @@ def run(objects: int = 100_000, queries: int = 10_000, ticks: int = 40, rounds: 
                 if turn:
                     times[label] += np.diff(marks).tolist()
                 updates = sum(a + b for a, b in summary.totals.updates.values())
-        spark.stop()
+        if given is None:
+            spark.stop()
         _check(path, boxes, folder / "range.jsonl", ticks)
     echo, ranged = float(np.median(times["echo"])), float(np.median(times["range"]))
     rows = [

@@ -7,6 +7,10 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.recovery.runs import undisturbed, world
+
+__all__ = ["undisturbed", "world"]
+
 # The first example compiles the kernels.
 settings.register_profile("sanderling", deadline=None, print_blob=True)
 settings.load_profile("sanderling")

@@ -3,24 +3,41 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
+from rich.text import Text
 
-from sanderling.deliver.delivery import Targets
+from sanderling.deliver.ledger import write_atomically
+from sanderling.deliver.targets import refuse_no_file, refuse_same_file, targets_of
 from sanderling.errors import ConfigError, SanderlingError
-from sanderling.plan.planner import Listing, Planner
+
+if TYPE_CHECKING:
+    from sanderling.plan.listing import Listing
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
 stderr = Console(stderr=True, highlight=False)
 
 QUERIES_SHOWN = 20
+
+
+class Interrupted(BaseException):
+    """A signal told us to stop. Not a KeyboardInterrupt: that one Typer tells in words of its own."""
+
+    def __init__(self, number: int):
+        super().__init__(number)
+        self.number = number
 
 
 def main() -> None:
@@ -29,13 +46,43 @@ def main() -> None:
         app()
     except SanderlingError as e:
         print(e, file=sys.stderr)
-        sys.exit(1)
+        _leave(1)
+    except Interrupted as e:
+        print("stopped", file=sys.stderr)
+        _leave(128 + e.number)
     except KeyboardInterrupt:
         print("stopped", file=sys.stderr)
-        sys.exit(130)
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(1)
+        _leave(128 + signal.SIGINT)
+
+
+def _leave(code: int) -> NoReturn:
+    """Ends here; what could not be written to standard output is not tried again on the way out."""
+    with suppress(OSError, AttributeError):
+        sys.stdout.flush()
+        sys.exit(code)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    sys.exit(code)
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Being told to stop is an exception, so that everything half-written is cleared away."""
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise Interrupted(number)
+
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    # Who started us with a signal ignored (nohup) meant it.
+    kept = {n: h for n in numbers if (h := signal.getsignal(n)) is not signal.SIG_IGN}
+    for number in kept:
+        signal.signal(number, interrupt)
+    try:
+        yield
+    except KeyboardInterrupt as e:  # from one of the libraries
+        raise Interrupted(signal.SIGINT) from e
+    finally:
+        for number, handler in kept.items():
+            signal.signal(number, handler)
 
 
 @app.callback()
@@ -62,28 +109,65 @@ def run(
     ] = None,
 ) -> None:
     """A script over bounded inputs, to the end."""
-    from sanderling.spark.run import RunOptions, RunSummary, run_plan
-
     text = _read(script)
-    planner = Planner()
-    for listing in planner.run_script(text):
-        _show(listing)
-    options = RunOptions(_targets(out, dead_letters), master, shards, checkpoint)
-    summary: RunSummary
-    if sys.stderr.isatty():
-        with Progress(TextColumn("reading"), BarColumn(), TimeElapsedColumn(), console=stderr) as bar:
-            task = bar.add_task("reading", total=None)
-            options = RunOptions(
-                options.targets, master, shards, checkpoint,
-                progress=lambda done, total: bar.update(task, completed=done, total=total),
-            )  # fmt: skip
-            summary = run_plan(planner.plan(), text, options)
-    else:
-        summary = run_plan(planner.plan(), text, options)
-    _summarise(summary)
+    targets = targets_of(out, dead_letters)
+    refuse_same_file(script, targets.updates, dead_letters, metrics)
     if metrics is not None:
-        said = {**asdict(summary.totals), "seconds": summary.seconds, "rows_per_second": _rate(summary)}
-        metrics.write_text(json.dumps(said, indent=2) + "\n")
+        refuse_no_file(metrics)
+    with _interruptible(), _standard_output():
+        # Imported late: this takes a while, and can be interrupted like the rest.
+        from sanderling.plan.planner import Planner
+        from sanderling.spark.run import RunOptions, run_plan
+
+        planner = Planner()
+        for listing in planner.run_script(text):
+            _show(listing)
+        with _progress() as progress:
+            options = RunOptions(targets, master, shards, checkpoint, progress=progress)
+            summary = run_plan(planner.plan(), text, options)
+        _summarise(summary)
+        if metrics is not None:
+            said = {**asdict(summary.totals), "seconds": summary.seconds, "rows_per_second": _rate(summary)}
+            _write(metrics, json.dumps(said, indent=2) + "\n")
+
+
+@contextmanager
+def _standard_output() -> Iterator[None]:
+    """Tells what goes wrong with it; files tell of themselves."""
+    if sys.stdout is None:
+        raise ConfigError("config.not_writable", "standard output is closed", "name a file with --out")
+    try:
+        yield
+    except BrokenPipeError:
+        # `… | head` has what it wanted: no words about it, the exit code of a program that SIGPIPE ended.
+        _leave(128 + signal.SIGPIPE)
+    except OSError as e:
+        raise ConfigError("config.not_writable", f"standard output: {e.strerror}", "make room") from e
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[int, int], None] | None]:
+    """A bar on a terminal that is gone when it is full; nothing elsewhere."""
+    if not stderr.is_terminal:
+        yield None
+        return
+    # A handle of its own: the usual one leads to Spark's log while Spark starts.
+    own = Console(file=os.fdopen(os.dup(sys.stderr.fileno()), "w"), highlight=False)
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=own, transient=True) as bar:
+        task = bar.add_task("starting Spark", total=None)
+
+        def show(done: int, whole: int) -> None:
+            bar.update(task, description="reading", completed=done, total=whole)
+
+        yield show
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        write_atomically(path, text)
+    except OSError as e:
+        raise ConfigError("config.not_writable", f"{path}: {e.strerror}", "check the path") from e
 
 
 @app.command()
@@ -92,10 +176,11 @@ def explain(
     name: Annotated[str, typer.Argument(help="a query it registers")],
 ) -> None:
     """The plan of a query, with what is shared."""
+    from sanderling.language import parse_statement
+    from sanderling.plan.planner import Planner
+
     planner = Planner()
     planner.run_script(_read(script))
-    from sanderling.language import parse_statement
-
     statement = f"EXPLAIN `{name}`"
     listing = planner.run(parse_statement(statement), statement)
     assert listing is not None
@@ -115,33 +200,13 @@ def demo(
 
 def _read(script: Path) -> str:
     try:
-        return script.read_text(encoding="utf-8")
+        return script.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as e:
         raise ConfigError("config.bad_encoding", f"{script} is not UTF-8", "save it as UTF-8") from e
     except OSError as e:
         raise ConfigError(
             "config.missing_file", f"{script}: {e.strerror}", "name a script of statements"
         ) from e
-
-
-def _targets(out: str | None, letters: Path | None) -> Targets:
-    if out is None:
-        return Targets(None, False, letters)
-    path = Path(out)
-    is_lines = path.suffix in (".jsonl", ".ndjson", ".json") and not out.endswith("/")
-    if not is_lines and path.suffix and not out.endswith("/") and not path.is_dir():
-        raise ConfigError(
-            "config.unknown_output",
-            f'"{out}" is neither lines nor a folder',
-            "name x.jsonl, or a folder/ for Parquet",
-        )
-    if not path.parent.is_dir():
-        raise ConfigError("config.missing_file", f"there is no folder {path.parent}", "make it first")
-    if is_lines and path.is_dir():
-        raise ConfigError("config.output_exists", f"{out} is a folder", "name a file, or end it with /")
-    if letters is not None and not letters.parent.is_dir():
-        raise ConfigError("config.missing_file", f"there is no folder {letters.parent}", "make it first")
-    return Targets(path, not is_lines, letters)
 
 
 def _show(listing: Listing) -> None:
@@ -155,7 +220,8 @@ def _show(listing: Listing) -> None:
     for column in listing.columns:
         table.add_column(column)
     for row in listing.rows:
-        table.add_row(*row)
+        # Text: square brackets are SQL here, not a style.
+        table.add_row(*(Text(str(cell)) for cell in row))
     Console(highlight=False, width=None if sys.stdout.isatty() else 160).print(table)
 
 

@@ -6,90 +6,13 @@ import os
 import random
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 
 from sanderling import crash
-
-SCRIPT = """
-CREATE STREAM cars (id STRING, ts BIGINT, x DOUBLE, y DOUBLE, speed DOUBLE)
-  KEY id TIME ts LOCATION (x, y) WITH (path = '{folder}/cars', tick = '2 seconds', lateness = '3 seconds');
-CREATE STREAM ships (mmsi BIGINT, ts BIGINT, x DOUBLE, y DOUBLE)
-  KEY mmsi TIME ts LOCATION (x, y) WITH (path = '{folder}/ships.jsonl', stale_after = '20 seconds');
-REGISTER QUERY depot AS SELECT id, speed FROM cars INSIDE (2, 2, 7, 7);
-REGISTER QUERY near AS SELECT id FROM cars WHERE speed > 1 INSIDE ('M', 'car3', 4);
-REGISTER QUERY port AS SELECT mmsi FROM ships INSIDE (5, 5, 3);
-AT 60 REGISTER QUERY fast AS SELECT speed FROM cars WHERE speed > 2;
-AT 120 DROP QUERY near;
-"""
-
-
-@pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two streams with bad rows and late readings, in files of several slices."""
-    folder = tmp_path_factory.mktemp("world")
-    chance = random.Random(5)
-    (folder / "cars").mkdir()
-    for part in range(3):
-        lines = ["id,ts,x,y,speed"]
-        for second in range(part * 60, part * 60 + 60):
-            for car in range(6):
-                at = second - chance.choice([0, 0, 0, 1, 2, 9])
-                x, y = chance.uniform(0, 10), chance.uniform(0, 10)
-                lines.append(f"car{car},{at},{x:.3f},{y:.3f},{chance.choice([0, 1, 2, 3])}")
-            if second % 17 == 0:
-                lines.append(f"car9,{second},nowhere,1,1")
-        (folder / "cars" / f"{part}.csv").write_text("\n".join(lines) + "\n")
-    ships = [
-        f'{{"mmsi": {n}, "ts": {second}, "x": {chance.uniform(0, 10):.3f}, "y": {chance.uniform(0, 10):.3f}}}'
-        for second in range(0, 180, 5)
-        for n in range(4)
-        if chance.random() < 0.6
-    ]
-    (folder / "ships.jsonl").write_text("\n".join(ships) + "\nbroken\n")
-    (folder / "script.sql").write_text(SCRIPT.format(folder=folder))
-    return folder
-
-
-def command(world: Path, place: Path) -> list[str]:
-    """A run cut into many small batches, so that there is something to interrupt."""
-    return [
-        sys.executable, "-m", "tests.recovery.small_batches", "run", str(world / "script.sql"),
-        "--out", str(place / "updates.jsonl"), "--dead-letters", str(place / "letters.jsonl"),
-        "--checkpoint", str(place / "checkpoint"), "--master", "local[2]", "--shards", "2",
-    ]  # fmt: skip
-
-
-def run(world: Path, place: Path, crash_at: str | None = None) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ}
-    if crash_at is not None:
-        environment["SANDERLING_CRASH"] = crash_at
-    return subprocess.run(
-        command(world, place), env=environment, capture_output=True, text=True, timeout=300, check=False
-    )
-
-
-def output(place: Path) -> tuple[bytes, bytes]:
-    return (place / "updates.jsonl").read_bytes(), (place / "letters.jsonl").read_bytes()
-
-
-@pytest.fixture(scope="module")
-def undisturbed(world: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, bytes]:
-    place = tmp_path_factory.mktemp("undisturbed")
-    done = run(world, place)
-    assert done.returncode == 0, done.stderr
-    updates, letters = output(place)
-    assert (
-        updates.count(b"\n") > 300
-        and b'"late"' in letters
-        and b"wrong_type" in letters
-        and b"broken_json" in letters
-    )
-    return updates, letters
-
+from tests.recovery.runs import command, output, run
 
 # In the driver, and in a worker; the others are in `make long`.
 QUICK = ("after-write:2", "after-state:3")

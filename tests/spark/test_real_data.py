@@ -12,7 +12,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from sanderling.clock import show_time
-from sanderling.deliver.delivery import Targets
+from sanderling.deliver.targets import Targets
 from sanderling.plan.planner import Planner
 from sanderling.settings import Settings
 from sanderling.spark.run import RunOptions, RunSummary, run_plan

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from pyspark.sql import SparkSession
 
-from sanderling.deliver.delivery import Targets
+from sanderling.deliver.targets import Targets
 from sanderling.plan.plans import Plan
 from sanderling.settings import Settings
 from sanderling.spark.run import RunOptions, run_plan

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 from collections import Counter
-from dataclasses import dataclass
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
@@ -14,22 +14,15 @@ from sanderling import crash
 from sanderling.deliver.changes import Changes, gather, letter_lines, update_lines
 from sanderling.deliver.files import GrowingFiles
 from sanderling.deliver.ledger import Ledger
-from sanderling.deliver.tables import QueryFolders
-from sanderling.errors import ConfigError, StateError
+from sanderling.deliver.lock import locked
+from sanderling.deliver.tables import QueryFolders, refuse_long_names
+from sanderling.deliver.targets import Targets, refuse_filled_folder
+from sanderling.errors import StateError
 from sanderling.plan.plans import Plan
 from sanderling.route.parcels import Parcel
 
 # What is under way stands beside its target, so that a rename makes it complete.
 PARTIAL = ".partial"
-
-
-@dataclass(frozen=True, slots=True)
-class Targets:
-    """Where output goes. `updates` is a file of lines or a folder of Parquet; None is standard output."""
-
-    updates: Path | None
-    is_folder: bool
-    letters: Path | None
 
 
 class Delivery:
@@ -41,6 +34,8 @@ class Delivery:
     """
 
     def __init__(self, plan: Plan, targets: Targets, work: Path):
+        if targets.is_folder:
+            refuse_long_names(plan)
         self.plan = plan
         self.targets = targets
         self.ledger = Ledger.load(work / "delivered.json")
@@ -51,6 +46,8 @@ class Delivery:
             if targets.updates
             else work / "updates"
         )
+        self._locks = ExitStack()
+        self._held: list[GrowingFiles | QueryFolders] = []
         self.lines = None if targets.is_folder else GrowingFiles(beside, streams)
         self.folders = QueryFolders(beside, plan) if targets.is_folder else None
         letters = targets.letters
@@ -66,20 +63,31 @@ class Delivery:
             self._refuse_missing_targets()
         if self.ledger.is_finished or self.ledger.is_publishing:
             return
-        for part in (self.lines, self.folders, self.letters):
-            if part is not None:
-                if self.ledger.batch >= 0 and not part.folder.exists():
-                    raise StateError(
-                        "state.output_gone", f"{part.folder.name}, what this run had written, is gone",
-                        "use a new checkpoint",
-                    )  # fmt: skip
-                if self.ledger.batch < 0:
-                    part.discard()
-                part.prepare()
+        for part in self._parts():
+            if self.ledger.batch >= 0 and not part.folder.exists():
+                raise StateError(
+                    "state.output_gone", f"{part.folder.name}, what this run had written, is gone",
+                    "use a new checkpoint",
+                )  # fmt: skip
+            self._hold(part)
+            part.prepare()
         self._cut()
 
+    def _parts(self) -> list[GrowingFiles | QueryFolders]:
+        return [part for part in (self.lines, self.folders, self.letters) if part is not None]
+
+    def _hold(self, part: GrowingFiles | QueryFolders) -> None:
+        """Ours alone from here on; a run that begins finds it empty, whatever an older one left."""
+        part.folder.mkdir(parents=True, exist_ok=True)
+        refusal = f"another run is writing {part.folder.name}"
+        self._locks.enter_context(locked(part.folder, refusal, "wait for it, or use another name"))
+        self._held.append(part)
+        if self.ledger.batch < 0:
+            for old in part.folder.iterdir():
+                shutil.rmtree(old) if old.is_dir() else old.unlink()
+
     def _refuse_missing_targets(self) -> None:
-        for target in (self.targets.updates, self.targets.letters):
+        for target in (self.targets.updates or self.whole, self.targets.letters):
             if target is not None and not target.exists():
                 raise StateError(
                     "state.output_gone", f"the run of this checkpoint is finished, but {target.name} is gone",
@@ -142,6 +150,7 @@ class Delivery:
             self.letters.publish(letters, is_merged=False)
         crash.point("between-publish")
         if self.folders is not None and updates is not None and self.folders.folder.exists():
+            refuse_filled_folder(updates)
             self.folders.publish(updates)
         if self.lines is not None and self.lines.folder.exists():
             self.lines.publish(updates or self.whole, is_merged=True)
@@ -151,22 +160,23 @@ class Delivery:
         self.ledger.save()
         crash.point("after-publish")
 
+    def say_again(self) -> None:
+        """A finished run has nothing to do but to say what it said, where that was not to a file."""
+        if self.targets.updates is None:
+            _print(self.whole)
+
+    def close(self) -> None:
+        self._locks.close()
+
     def discard(self) -> None:
-        """Leaves nothing half-written behind."""
-        for part in (self.lines, self.folders, self.letters):
-            if part is not None:
-                part.discard()
+        """Leaves nothing half-written behind; what another run is writing is not ours to remove."""
+        for part in self._held:
+            part.discard()
 
 
 def _print(path: Path) -> None:
-    with open(path, encoding="utf-8") as file:
-        shutil.copyfileobj(file, sys.stdout)
     sys.stdout.flush()
-
-
-def refuse_filled_folder(folder: Path) -> None:
-    """A folder of Parquet is written whole; it never mixes with what was there."""
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise ConfigError(
-            "config.output_exists", f"{folder} exists and is not empty", "remove it, or name another folder"
-        )
+    with open(path, "rb") as file:
+        # Bytes: lines of JSON are UTF-8 whatever the terminal's encoding is.
+        shutil.copyfileobj(file, sys.stdout.buffer)
+    sys.stdout.buffer.flush()

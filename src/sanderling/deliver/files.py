@@ -12,6 +12,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from sanderling.deliver.render import text_of
+from sanderling.errors import StateError
 
 
 class GrowingFiles:
@@ -32,7 +33,13 @@ class GrowingFiles:
 
     def cut_to(self, sizes: dict[str, int]) -> None:
         for name, path in self.paths.items():
-            os.truncate(path, sizes.get(name, 0))
+            size = sizes.get(name, 0)
+            if path.stat().st_size < size:  # truncating would fill it up with zeros
+                raise StateError(
+                    "state.output_gone", f"a part of {self.folder.name}, what this run had written, is gone",
+                    "use a new checkpoint",
+                )  # fmt: skip
+            os.truncate(path, size)
 
     def append(self, stream: str, lines: pa.ChunkedArray) -> None:
         texts = text_of(lines)
@@ -73,9 +80,14 @@ class GrowingFiles:
         self.discard()
 
 
-def _keyed(path: Path) -> Iterator[tuple[tuple[str, bytes], str]]:
+def _keyed(path: Path) -> Iterator[tuple[tuple[int, str, bytes], str]]:
     """Lines with what they are ordered by. Streams share no query, so ties are within one file."""
     with open(path, encoding="utf-8", newline="\n") as file:
         for line in file:
             update = json.loads(line)
-            yield (update["tick"], update["query"].encode()), line
+            yield (*_instant(update["tick"]), update["query"].encode()), line
+
+
+def _instant(tick: str) -> tuple[int, str]:
+    """Ordered as time is: without the Z a whole second is before its fractions; a long year is later."""
+    return tick.index("-"), tick.removesuffix("Z")

@@ -43,8 +43,10 @@ class Ledger:
         try:
             said: dict[str, Any] = json.loads(path.read_text())
             totals = Totals(**said.pop("totals"))
-            return cls(path, totals=totals, **said)
-        except (ValueError, TypeError, KeyError) as e:
+            ledger = cls(path, totals=totals, **said)
+            _refuse_other_types(ledger)
+            return ledger
+        except (ValueError, TypeError, KeyError, AttributeError) as e:
             raise StateError(
                 "state.broken_ledger", f"{path.name} cannot be read: {e}", "use a new checkpoint"
             ) from e
@@ -53,6 +55,15 @@ class Ledger:
         said = asdict(self)
         del said["path"]
         write_atomically(self.path, json.dumps(said))
+
+
+def _refuse_other_types(ledger: Ledger) -> None:
+    totals = ledger.totals
+    for counts in (ledger.sizes, totals.rows, totals.ticks, totals.letters):
+        if not all(isinstance(n, int) for n in counts.values()):
+            raise TypeError("a count is not a number")
+    if not isinstance(ledger.batch, int) or not all(len(pair) == 2 for pair in totals.updates.values()):
+        raise TypeError("it does not say what was delivered")
 
 
 def write_atomically(path: Path, text: str) -> None:

@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
+from urllib.parse import quote
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
+from sanderling.errors import ConfigError
 from sanderling.plan.plans import OutputColumn, Plan
+
+LONGEST_NAME = 255  # bytes
 
 
 class QueryFolders:
@@ -32,8 +36,8 @@ class QueryFolders:
             table = table.sort_by([(n, "ascending") for n in ("query", "tick", "sign", *shown)])
             tick = pc.cast(table.column("tick"), pa.timestamp("us", tz="UTC"))
             query = names.take(table.column("query").combine_chunks())
-            columns = [query, tick, table.column("sign"), *(table.column(n) for n in shown)]
-            labels = ["query", _free("tick", outputs), _free("sign", outputs), *(o.name for o in outputs)]
+            columns = [query, tick, table.column("sign"), *(_shown(table.column(n)) for n in shown)]
+            labels = ["query", *column_names(outputs)]
             ds.write_dataset(
                 pa.table(columns, names=labels), self.folder, format="parquet",
                 partitioning=ds.partitioning(pa.schema([("query", pa.string())]), flavor="hive"),
@@ -51,7 +55,37 @@ class QueryFolders:
         os.replace(self.folder, target)
 
 
-def _free(name: str, outputs: tuple[OutputColumn, ...]) -> str:
-    """Our own columns step aside where a select list uses their name."""
-    taken = {o.name.casefold() for o in outputs}
-    return f"_{name}" if name in taken else name
+def _shown(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A timestamp says that it is in UTC, as the lines of JSON do with their Z."""
+    is_time = pa.types.is_timestamp(column.type)
+    return column.cast(pa.timestamp("us", tz="UTC")) if is_time else column
+
+
+def column_names(outputs: tuple[OutputColumn, ...]) -> list[str]:
+    """The columns of a file: tick, sign and the select list; no two the same, whatever their case.
+
+    Our own step aside where a select list uses their name, except the query, which is in the folder's.
+    """
+    taken = {o.name.casefold() for o in outputs} | {"query"}
+    shown = []
+    for output in outputs:
+        is_query = output.name.casefold() == "query"
+        shown.append(_free(output.name, taken) if is_query else output.name)
+    return [_free("tick", taken), _free("sign", taken), *shown]
+
+
+def _free(name: str, taken: set[str]) -> str:
+    while name.casefold() in taken:
+        name = "_" + name
+    taken.add(name.casefold())
+    return name
+
+
+def refuse_long_names(plan: Plan) -> None:
+    """A query's name becomes a folder's, and file systems have a limit."""
+    for query in plan.queries:
+        if len(f"query={quote(query.name, safe='')}") > LONGEST_NAME:
+            raise ConfigError(
+                "config.not_writable", f'no folder can be named after the query "{query.name}"',
+                "give it a shorter name, or write lines of JSON",
+            )  # fmt: skip

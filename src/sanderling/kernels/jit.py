@@ -12,4 +12,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def jit(function: F) -> F:
     """Compiles on first use and keeps the machine code on disk for the next process."""
-    return cast(F, numba.njit(cache=True, nogil=True)(function))
+    try:
+        return cast(F, numba.njit(cache=True, nogil=True)(function))
+    except RuntimeError:
+        # Neither beside the file nor in a home is there a place to write: every process compiles anew.
+        return cast(F, numba.njit(nogil=True)(function))

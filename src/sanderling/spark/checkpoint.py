@@ -7,13 +7,12 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
-from sanderling.deliver.delivery import Targets
 from sanderling.deliver.ledger import Ledger, write_atomically
 from sanderling.deliver.lock import locked
+from sanderling.deliver.targets import Targets
 from sanderling.errors import StateError
 from sanderling.ingest.files import SourceFile
 from sanderling.plan.plans import Plan
@@ -68,7 +67,7 @@ def agree(work: Path, now: Note, wanted_shards: int | None) -> int:
     """The number of shards; refuses a checkpoint that belongs to another run."""
     path = work / NOTE
     if not path.exists():
-        write_atomically(path, json.dumps(now.__getstate__() and _said(now)))
+        write_atomically(path, json.dumps(asdict(now)))
         return now.shards
     then = _read(path)
     _refuse_other_files(then.files, now.files)
@@ -88,3 +87,40 @@ def agree(work: Path, now: Note, wanted_shards: int | None) -> int:
             "name the same --out and --dead-letters, or use a new checkpoint",
         )  # fmt: skip
     return then.shards
+
+
+def _read(path: Path) -> Note:
+    try:
+        note = Note(**json.loads(path.read_text()))
+        if isinstance(note.files, dict) and isinstance(note.shards, int) and isinstance(note.outputs, list):
+            return note
+        raise TypeError("it does not say what a run needs")
+    except (ValueError, TypeError) as e:
+        raise StateError(
+            "state.broken_ledger", f"{path.name} cannot be read: {e}", "use a new checkpoint"
+        ) from e
+
+
+def _refuse_other_files(then: dict[str, list[int]], now: dict[str, list[int]]) -> None:
+    other = sorted(name for name in {*then, *now} if then.get(name) != now.get(name))
+    if other:
+        raise StateError(
+            "state.source_changed", f"the input is not what this checkpoint has read: {other[0]}",
+            "put the files back, or use a new checkpoint",
+        )  # fmt: skip
+
+
+def _shown(outputs: list[str | None]) -> str:
+    return " and ".join(o for o in outputs if o is not None) or "standard output"
+
+
+def refuse_lost_ledger(work: Path, ledger: Ledger) -> None:
+    """Spark calls a batch done after it is in the ledger: a ledger that is behind is not the one."""
+    commits = work / "spark" / "commits"
+    done = [int(p.name) for p in commits.iterdir() if p.name.isdigit()] if commits.is_dir() else []
+    if done and max(done) > ledger.batch:
+        raise StateError(
+            "state.broken_ledger",
+            f"Spark has finished batch {max(done)}, but the ledger knows of {ledger.batch + 1} batches",
+            "use a new checkpoint",
+        )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
@@ -11,28 +10,38 @@ import tempfile
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 
-from pyspark.errors import StreamingQueryException
+import pyarrow as pa
+import pyarrow.parquet as pq
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from sanderling import errors
-from sanderling.deliver.delivery import Delivery, Targets, refuse_filled_folder
-from sanderling.deliver.ledger import Totals, write_atomically
-from sanderling.errors import ConfigError, InternalError, SanderlingError, StateError
+from sanderling.deliver.delivery import Delivery
+from sanderling.deliver.ledger import Totals
+from sanderling.deliver.targets import Targets, refuse_filled_folder
+from sanderling.errors import ConfigError, InternalError, SanderlingError
 from sanderling.ingest.files import SourceFile
 from sanderling.pipeline import find_input, for_source
 from sanderling.plan.plans import Plan
 from sanderling.route.parcels import Parcel
 from sanderling.settings import Settings
+from sanderling.spark.checkpoint import agree, alone_in, note_of, refuse_lost_ledger
 from sanderling.spark.placement import shard_keys
 from sanderling.spark.session import start_session
+from sanderling.spark.signals import held_signals
 from sanderling.spark.source import FORMAT, SliceSource, SourceSpec, StreamFiles
 from sanderling.spark.stream import start_stream
 
 Progress = Callable[[int, int], None]  # bytes or rows done, of all
+Files = dict[str, tuple[SourceFile, ...]]  # by stream
+
+SECONDS_BETWEEN_LOOKS = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,69 +68,75 @@ def run_plan(plan: Plan, script: str, options: RunOptions, spark: SparkSession |
     """Runs to the end of the input and publishes the output; nothing half-written stays behind."""
     checkpoint = options.checkpoint
     work = checkpoint or Path(tempfile.mkdtemp(prefix="sanderling-"))
-    delivery: Delivery | None = None
-    is_done = False
     try:
         work.mkdir(parents=True, exist_ok=True)
-        plan, files = find_input(plan, work)
-        shards = _agree_with_checkpoint(work, plan, script, files, options)
-        delivery = Delivery(plan, options.targets, work)
-        if options.targets.is_folder and options.targets.updates and delivery.ledger.batch < 0:
-            refuse_filled_folder(options.targets.updates)
-        delivery.prepare()
-        rows_before = sum(delivery.ledger.totals.rows.values())
-        seconds = 0.0
-        if not delivery.ledger.is_finished:
-            seconds = _stream(plan, files, shards, work, delivery, options, spark)
-            delivery.finish()
-        is_done = True
-        totals = delivery.ledger.totals
-        return RunSummary(totals, seconds, sum(totals.rows.values()) - rows_before)
+        with alone_in(work):
+            return _run_in(work, plan, script, options, spark)
+    except BrokenPipeError:
+        raise  # whoever read our standard output has had enough
     except OSError as e:
+        where = f": {e.filename}" if e.filename else ""
         raise ConfigError(
-            "config.not_writable", f"{e.strerror}: {e.filename}", "check the path and its rights"
+            "config.not_writable", f"{e.strerror or e}{where}", "check the path, its rights and the room"
         ) from e
     finally:
         if checkpoint is None:
-            if delivery is not None and not is_done:
-                delivery.discard()
             shutil.rmtree(work, ignore_errors=True)
-        elif is_done:
+
+
+def _run_in(
+    work: Path, plan: Plan, script: str, options: RunOptions, spark: SparkSession | None
+) -> RunSummary:
+    """The same, in a folder that is ours."""
+    plan, files = find_input(plan, work)
+    _refuse_input_as_output(files, options.targets)
+    now = note_of(plan, script, files, options.targets, options.shards or _cores(options.master))
+    shards = agree(work, now, options.shards)
+    delivery = Delivery(plan, options.targets, work)
+    is_done = False
+    try:
+        summary = _deliver(plan, files, shards, work, delivery, options, spark)
+        is_done = True
+        return summary
+    finally:
+        if is_done:
             shutil.rmtree(work / "unpacked", ignore_errors=True)
+        elif options.checkpoint is None:
+            delivery.discard()
+        delivery.close()
 
 
-def _agree_with_checkpoint(
-    work: Path, plan: Plan, script: str, files: dict[str, tuple[SourceFile, ...]], options: RunOptions
-) -> int:
-    """The number of shards; refuses a checkpoint that belongs to another run."""
-    note = work / "run.json"
-    mark = hashlib.sha256(script.encode()).hexdigest()
-    sizes = {
-        f"{name}: {file.name}": os.path.getsize(file.path) for name, found in files.items() for file in found
-    }
-    if note.exists():
-        said = json.loads(note.read_text())
-        if said["files"] != sizes:
-            other = sorted(set(said["files"].items()) ^ set(sizes.items()))[0][0]
-            raise StateError(
-                "state.source_changed", f"the input is not what this checkpoint has read: {other}",
-                "put the files back, or use a new checkpoint",
-            )  # fmt: skip
-        if said["script"] != mark:
-            raise StateError(
-                "state.other_script",
-                "this checkpoint belongs to another script",
-                "use a new checkpoint, or that script",
+def _deliver(
+    plan: Plan, files: Files, shards: int, work: Path, delivery: Delivery, options: RunOptions,
+    spark: SparkSession | None,
+) -> RunSummary:  # fmt: skip
+    """From where the ledger stands to the end."""
+    ledger, targets = delivery.ledger, options.targets
+    refuse_lost_ledger(work, ledger)
+    if targets.is_folder and targets.updates and ledger.batch < 0 and not ledger.is_finished:
+        refuse_filled_folder(targets.updates)
+    rows_before = sum(ledger.totals.rows.values())
+    seconds = 0.0
+    delivery.prepare()
+    if ledger.is_finished:
+        delivery.say_again()
+    else:
+        seconds = _stream(plan, files, shards, work, delivery, options, spark)
+        delivery.finish()
+    # A query that never matched is told too.
+    updates = {q.name: [0, 0] for q in plan.queries} | ledger.totals.updates
+    totals = replace(ledger.totals, updates=updates)
+    return RunSummary(totals, seconds, sum(totals.rows.values()) - rows_before)
+
+
+def _refuse_input_as_output(files: Files, targets: Targets) -> None:
+    """What is read is not written over."""
+    read = {os.path.realpath(os.path.expanduser(f.name)): f.name for found in files.values() for f in found}
+    for target in (targets.updates, targets.letters):
+        if target is not None and os.path.realpath(target) in read:
+            raise ConfigError(
+                "config.output_exists", f"{target} is an input of this run", "name another file"
             )
-        if options.shards is not None and options.shards != said["shards"]:
-            raise StateError(
-                "state.other_shards", f"this checkpoint has {said['shards']} shards, not {options.shards}",
-                f"--shards {said['shards']}, or a new checkpoint",
-            )  # fmt: skip
-        return int(said["shards"])
-    shards = options.shards or _cores(options.master)
-    write_atomically(note, json.dumps({"script": mark, "shards": shards, "files": sizes}))
-    return shards
 
 
 def _cores(master: str) -> int:
@@ -134,35 +149,40 @@ def _cores(master: str) -> int:
 
 
 def _stream(
-    plan: Plan, files: dict[str, tuple[SourceFile, ...]], shards: int, work: Path, delivery: Delivery,
-    options: RunOptions, given: SparkSession | None,
+    plan: Plan, files: Files, shards: int, work: Path, delivery: Delivery, options: RunOptions,
+    given: SparkSession | None,
 ) -> float:  # fmt: skip
     """The pipeline: sources, shuffle by shard, stateful shards, delivery. Gives the seconds it streamed."""
     if not files:
         return 0.0
     log = work / "spark.log"
     spark = given or start_session(options.master, shards, log)
-    try:
-        spark.conf.set("spark.sql.shuffle.partitions", str(shards))
+    with held_signals() as is_stopping:
         started = time.monotonic()
-        query = _start_query(spark, plan, files, shards, work, delivery, options)
+        failures: list[Exception] = []
         try:
-            _wait(query, files, options.progress)
-            return time.monotonic() - started
-        except StreamingQueryException as e:
-            raise _in_our_words(e, log if options.checkpoint else None) from e
-        finally:
-            if query.isActive:
+            spark.conf.set("spark.sql.shuffle.partitions", str(shards))
+            query = _start_query(spark, plan, files, shards, work, delivery, options, failures)
+            try:
+                _wait(query, files, options.progress, is_stopping)
+            finally:
                 with suppress(Exception):
                     query.stop()
-    finally:
-        if given is None:
-            spark.stop()
+        except (PySparkException, Py4JError, ConnectionError) as e:
+            raise failures[0] if failures else _in_our_words(e, log if options.checkpoint else None) from e
+        finally:
+            if given is None:
+                with suppress(Exception):  # where the JVM has died there is nothing left to stop
+                    spark.stop()
+        seconds = time.monotonic() - started
+    if is_stopping():
+        raise KeyboardInterrupt  # half of the input is no reason to publish
+    return seconds
 
 
 def _start_query(
-    spark: SparkSession, plan: Plan, files: dict[str, tuple[SourceFile, ...]], shards: int, work: Path,
-    delivery: Delivery, options: RunOptions,
+    spark: SparkSession, plan: Plan, files: Files, shards: int, work: Path, delivery: Delivery,
+    options: RunOptions, failures: list[Exception],
 ) -> StreamingQuery:  # fmt: skip
     settings, keys = options.settings, shard_keys(shards)
     spark.dataSource.register(SliceSource)
@@ -173,19 +193,30 @@ def _start_query(
     blobs = spark.readStream.format(FORMAT).option("spec", spec.encoded()).load()
 
     def deliver(number: int, parcels: list[Parcel]) -> None:
-        delivery.batch(number, parcels)
+        try:
+            delivery.batch(number, parcels)
+        except Exception as e:
+            failures.append(e)  # on its way through the JVM it would become text
+            raise
         if options.on_batch is not None:
             options.on_batch(time.monotonic())
 
     return start_stream(blobs, plan, keys, work, settings, deliver, is_bounded=True)
 
 
-def _wait(query: StreamingQuery, files: dict[str, tuple[SourceFile, ...]], progress: Progress | None) -> None:
-    while not query.awaitTermination(1):
+def _wait(
+    query: StreamingQuery, files: Files, progress: Progress | None, is_stopping: Callable[[], bool]
+) -> None:
+    while not query.awaitTermination(SECONDS_BETWEEN_LOOKS):
+        if is_stopping():
+            return
         if progress is not None and query.lastProgress:
             offsets = query.lastProgress["sources"][0].get("endOffset") or {}
             offsets = json.loads(offsets) if isinstance(offsets, str) else offsets
             progress(*_done(offsets, list(files.values())))
+    if progress is not None:
+        whole = 1000 * sum(len(found) for found in files.values())
+        progress(whole, whole)
 
 
 def _done(offsets: dict[str, dict[str, int]], files: list[tuple[SourceFile, ...]]) -> tuple[int, int]:
@@ -195,21 +226,36 @@ def _done(offsets: dict[str, dict[str, int]], files: list[tuple[SourceFile, ...]
         found = files[int(number)]
         done += 1000 * offset["file"]
         if offset["file"] < len(found):
-            size = max(1, Path(found[offset["file"]].path).stat().st_size)
-            done += min(1000, 1000 * offset["start"] // size)
+            done += min(1000, 1000 * offset["start"] // _extent(found[offset["file"]].path))
     return done, 1000 * sum(len(f) for f in files)
 
 
-def _in_our_words(e: StreamingQueryException, log: Path | None) -> SanderlingError:
+@lru_cache(maxsize=256)
+def _extent(path: str) -> int:
+    """What offsets in a file count up to: rows of Parquet, bytes of text."""
+    if path.endswith(".parquet"):
+        with suppress(pa.ArrowInvalid):
+            return max(1, int(pq.read_metadata(path).num_rows))
+    return max(1, os.path.getsize(path))
+
+
+def _in_our_words(e: Exception, log: Path | None) -> SanderlingError:
     """An error of ours that came through Spark's layers, or one of theirs."""
     text = str(e)
+    if "No space left on device" in text:
+        return ConfigError("config.not_writable", "no space left on device", "make room, or set TMPDIR")
+    if not isinstance(e, PySparkException):
+        text = "the Java process of Spark has ended"
+    elif "Python worker exited unexpectedly" in text or "Broken pipe" in text:
+        text = "a Python worker of Spark has ended, perhaps for want of memory"
     found = re.search(r"sanderling\.errors\.(\w+): ([\w.]+): (.+)", text)
     if found and found[1] in errors.__dict__:
         kind = getattr(errors, found[1])
         error: SanderlingError = kind(found[2], found[3])
         return error
-    named = re.findall(r"^\S*(?:Error|Exception)\S*: .+", text, flags=re.MULTILINE)
-    said = named[0] if named else text.strip().splitlines()[0] if text.strip() else "Spark stopped"
+    # The innermost cause comes last in a chain.
+    named = re.findall(r"^(?:Caused by: )?(\S*(?:Error|Exception)\S*: .+)", text, flags=re.MULTILINE)
+    said = named[-1] if named else text.strip().splitlines()[0] if text.strip() else "Spark stopped"
     hint = (
         f"Spark's own words are in {log}"
         if log is not None and log.exists()

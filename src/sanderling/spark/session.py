@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+from pyspark import SparkContext, java_gateway
 from pyspark.sql import SparkSession
+
+from sanderling.errors import ConfigError
+from sanderling.spark.signals import held_signals
 
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 
@@ -37,23 +44,71 @@ def start_session(master: str, shards: int, log: Path | None) -> SparkSession:
     builder = SparkSession.builder.master(master)
     for key, value in settings.items():
         builder = builder.config(key, value)
-    with _said_to(log):
-        return builder.getOrCreate()
+    # Until there is a JVM to talk to, which takes longest, Ctrl-C needs no waiting. Spark's own handler,
+    # which would talk to it in the middle of another call, goes when the block ends.
+    with _said_to(log), held_signals(lambda: SparkContext._gateway is not None), _no_orphan():
+        try:
+            session = builder.getOrCreate()
+            # A JVM that dies is told once, by us; this server would print a traceback of its own.
+            vars(session.sparkContext._accumulatorServer)["handle_error"] = lambda *_: None
+            return session
+        except Exception as e:  # py4j's, Spark's or the system's: all say that there is no Spark
+            raise ConfigError(
+                "config.no_spark", f'Spark does not start with the master "{master}": {_reason(e, log)}',
+                "check --master, and that Java 17 or later is installed",
+            ) from e  # fmt: skip
+
+
+def _reason(e: Exception, log: Path | None) -> str:
+    """What the JVM says, without the layers it came through; in the log, where it ended before it could."""
+    text = str(e)
+    if "JAVA_GATEWAY_EXITED" in text and log is not None:
+        text = log.read_text(errors="replace")
+    said = [line for line in text.splitlines() if line.strip() and not line.startswith("WARNING")]
+    causes = re.findall(r"^(?:: |.*Exception.*?: |.*Error: )(.+)", text, flags=re.MULTILINE)
+    return (causes[0] if causes else said[0] if said else type(e).__name__)[:300]
+
+
+@contextlib.contextmanager
+def _no_orphan() -> Iterator[None]:
+    """A JVM that we give up while it starts would wait for us for ever: Spark has no handle on it yet."""
+    started: list[subprocess.Popen[bytes]] = []
+    popen: Any = java_gateway.Popen
+
+    def noted(*words: Any, **options: Any) -> subprocess.Popen[bytes]:
+        with held_signals():  # between its start and our note of it nothing may come
+            started.append(popen(*words, **options))
+        return started[-1]
+
+    vars(java_gateway)["Popen"] = noted
+    try:
+        yield
+    except Exception:
+        raise  # it is up, or has ended by itself
+    except BaseException:
+        for process in started:
+            process.kill()
+        raise
+    finally:
+        vars(java_gateway)["Popen"] = popen
 
 
 @contextlib.contextmanager
 def _said_to(log: Path | None) -> Iterator[None]:
-    """Children started inside write their errors to `log`, not to the terminal."""
+    """Children started inside write to `log`, not to the terminal, nor among our updates."""
     if log is None:
         yield
         return
+    sys.stdout.flush()
     sys.stderr.flush()
-    kept = os.dup(2)
+    kept = [(number, os.dup(number)) for number in (1, 2)]
     target = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-    os.dup2(target, 2)
+    for number, _ in kept:
+        os.dup2(target, number)
     os.close(target)
     try:
         yield
     finally:
-        os.dup2(kept, 2)
-        os.close(kept)
+        for number, copy in kept:
+            os.dup2(copy, number)
+            os.close(copy)

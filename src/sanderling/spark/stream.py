@@ -40,6 +40,7 @@ def start_stream(
         deliver(number, [Parcel.from_bytes(blob.as_buffer()) for blob in table.column("blob")])
 
     writer = said.writeStream.foreachBatch(on_batch).outputMode("append")
-    writer = writer.option("checkpointLocation", str(work / "spark"))
+    # Absolute: a colon in a relative path would be a scheme to Hadoop.
+    writer = writer.option("checkpointLocation", str((work / "spark").resolve()))
     writer = writer.trigger(availableNow=True) if is_bounded else writer.trigger(processingTime="1 second")
     return writer.start()

@@ -1,0 +1,80 @@
+"""Where output goes, and what can be known to be wrong with it before anything runs."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from sanderling.errors import ConfigError
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """Where output goes. `updates` is a file of lines or a folder of Parquet; None is standard output."""
+
+    updates: Path | None
+    is_folder: bool
+    letters: Path | None
+
+
+def targets_of(out: str | None, letters: Path | None) -> Targets:
+    """Where to write, as far as can be known now; what is wrong is said before anything runs."""
+    if letters is not None:
+        refuse_no_file(letters)
+    if out is None:
+        return Targets(None, False, letters)
+    path = Path(out)
+    is_lines = path.suffix in (".jsonl", ".ndjson", ".json") and not out.endswith("/")
+    if not path.name or path.name == ".." or (not is_lines and not _names_a_folder(out)):
+        raise ConfigError(
+            "config.unknown_output",
+            f'"{out}" is neither lines nor a folder of its own',
+            "name x.jsonl, or a folder/ for Parquet",
+        )
+    if is_lines:
+        refuse_no_file(path)
+    else:
+        _refuse_missing_folder(path)
+    return Targets(path, not is_lines, letters)
+
+
+def _names_a_folder(out: str) -> bool:
+    return out.endswith("/") or not Path(out).suffix or Path(out).is_dir()
+
+
+def refuse_no_file(path: Path) -> None:
+    """A file can be put here, in place of one that is there."""
+    _refuse_missing_folder(path)
+    if path.is_dir() or not path.name:
+        raise ConfigError("config.output_exists", f"{path} is a folder", "name a file")
+    # A device or a pipe would be replaced by a file.
+    if path.exists() and not path.is_file():
+        raise ConfigError("config.not_writable", f"{path} is not a regular file", "name a file")
+
+
+def _refuse_missing_folder(path: Path) -> None:
+    if not path.parent.is_dir():
+        raise ConfigError("config.missing_file", f"there is no folder {path.parent}", "make it first")
+    if not os.access(path.parent, os.W_OK):
+        raise ConfigError("config.not_writable", f"{path.parent} cannot be written to", "check its rights")
+
+
+def refuse_same_file(*paths: Path | None) -> None:
+    """The script and the outputs are files of their own."""
+    named = [path for path in paths if path is not None]
+    for i, path in enumerate(named):
+        if any(os.path.realpath(path) == os.path.realpath(other) for other in named[:i]):
+            raise ConfigError(
+                "config.output_exists", f"{path} is named twice", "give each output a file of its own"
+            )
+
+
+def refuse_filled_folder(folder: Path) -> None:
+    """A folder of Parquet is written whole; it never mixes with what was there."""
+    if folder.exists() and not folder.is_dir():
+        raise ConfigError("config.output_exists", f"{folder} is not a folder", "name x.jsonl, or a folder/")
+    if folder.exists() and any(folder.iterdir()):
+        raise ConfigError(
+            "config.output_exists", f"{folder} exists and is not empty", "remove it, or name another folder"
+        )
