@@ -155,17 +155,16 @@ def test_a_checkpoint_of_other_files(folder: Path) -> None:
     assert code_of("script.sql", "--checkpoint", "checkpoint") == "state.source_changed"
 
 
-def test_a_checkpoint_of_a_table_that_has_changed(folder: Path) -> None:
-    table = """CREATE TABLE sites (name STRING, x DOUBLE, y DOUBLE) KEY name LOCATION (x, y)
-      WITH (path = 'sites.csv');"""
-    (folder / "sites.csv").write_text("name,x,y\nport,1,1\n")
-    joined = SCRIPT + "REGISTER QUERY j AS SELECT t.id, s.x FROM taxi t JOIN sites s ON t.id = s.name;"
-    (folder / "script.sql").write_text(table + joined)
-    try:
-        checkpoint(folder)
-    except SanderlingError:
-        pytest.skip("joins with tables are a later step")
-    (folder / "sites.csv").write_text("name,x,y\nport,2,1\n")
+@pytest.mark.parametrize("change", [("north", "south"), ("[4, 4]", "[5, 4]")], ids=["a value", "a border"])
+def test_a_checkpoint_of_a_table_that_has_changed(folder: Path, change: tuple[str, str]) -> None:
+    fence = """{"type": "FeatureCollection", "features": [{"type": "Feature", "properties": {"name": "north"},
+      "geometry": {"type": "Polygon", "coordinates": [[[0, 0], [4, 0], [4, 4], [0, 0]]]}}]}"""
+    (folder / "fences.geojson").write_text(fence)
+    table = "CREATE TABLE fences KEY name WITH (path = 'fences.geojson');"
+    joined = "REGISTER QUERY j AS SELECT t.id, f.name FROM taxi t, fences f WHERE t.location INSIDE f.region;"
+    (folder / "script.sql").write_text(table + SCRIPT + joined)
+    checkpoint(folder)
+    (folder / "fences.geojson").write_text(fence.replace(*change))
     assert code_of("script.sql", "--checkpoint", "checkpoint") == "state.other_script"
 
 
