@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from sanderling.clock import tick_end
-from sanderling.deliver.changes import gather, update_lines
+from sanderling.deliver.changes import UpdateLines, gather
 from sanderling.ingest.files import SourceFile
 from sanderling.ingest.read import Ingested, read_slice
 from sanderling.ingest.slices import Slice, Slicer
@@ -88,7 +88,7 @@ class DirectRun:
 
     def _collect(self, out: list[Parcel]) -> None:
         for change in gather(self.plan, out).values():
-            self.updates += [line.as_py() for line in update_lines(self.plan, change.rows)]
+            self.updates += [line.as_py() for line in UpdateLines(self.plan).of(change.rows)]
             letters = change.ordered_letters()
             self.letters += [(r["stream"], r["reason"], r["raw"]) for r in letters.to_pylist()]
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sanderling.clock import NOTHING_YET
-from sanderling.deliver.render import json_object, json_value, rendered, time_text
+from sanderling.clock import NOTHING_YET, show_time
+from sanderling.deliver.render import json_object, json_value, rendered
 from sanderling.ingest.letters import LETTERS as LETTER_COLUMNS
 from sanderling.ingest.read import raw_rows
 from sanderling.ingest.slices import Slice
@@ -78,42 +79,42 @@ def _late_letters(stream: str, file: str, rows: npt.NDArray[np.int64], raw: list
     return pa.table(columns, schema=LETTER_COLUMNS)
 
 
-def update_lines(plan: Plan, rows: dict[int, pa.Table]) -> pa.ChunkedArray:
-    """One line of JSON an update, in order of tick; within a tick by query, then − before +, then by row."""
-    templates = plan.templates()
-    names = pa.array([q.name for q in plan.queries])
-    ranks = pa.array(
-        np.unique(np.array([q.name.encode() for q in plan.queries], object), return_inverse=True)[1]
-    )
-    pieces = [
-        _template_lines(templates[t], table, names, ranks)
-        for t, table in sorted(rows.items())
-        if table.num_rows
-    ]
-    if not pieces:
-        return pa.chunked_array([], pa.string())
-    if len(pieces) == 1:
-        return pieces[0].column("line")
-    table = pa.concat_tables(pieces)
-    order = np.lexsort((table.column("rank").to_numpy(), table.column("tick").to_numpy()))
-    return table.column("line").take(pa.array(order))
+class UpdateLines:
+    """Signed rows to lines of JSON, one an update; what depends on the plan alone is made once."""
 
+    def __init__(self, plan: Plan):
+        self.templates = plan.templates()
+        names = [q.name for q in plan.queries]
+        ranks = {name: rank for rank, name in enumerate(sorted(set(names), key=str.encode))}
+        self.ranks = pa.array([ranks[name] for name in names], pa.int64())
+        opening = [f'{{"query": {json.dumps(name, ensure_ascii=False)}, "tick": "' for name in names]
+        self.openings = pa.array(opening, pa.string())
 
-def _template_lines(template: Template, rows: pa.Table, names: pa.Array, ranks: pa.Array) -> pa.Table:
-    query = rows.column("query")
-    rows = rows.append_column("name", names.take(query.combine_chunks()))
-    rows = rows.append_column("rank", ranks.take(query.combine_chunks()))
-    shown = [(o.name, json_value(f"c{i}", o.type.arrow)) for i, o in enumerate(template.outputs)]
-    line = json_object(
-        [
-            ("query", "to_json(name)::VARCHAR"),
-            ("tick", f"'\"' || {time_text('make_timestamp(tick)')} || '\"'"),
-            ("sign", "sign::VARCHAR"),
-            ("row", json_object(shown)),
+    def of(self, rows: dict[int, pa.Table]) -> pa.ChunkedArray:
+        """In order of tick; within a tick by query, then − before +, then by row."""
+        pieces = [
+            self._lines(self.templates[t], table) for t, table in sorted(rows.items()) if table.num_rows
         ]
-    )
-    order = ", ".join(["tick", "rank", "sign", *(f"c{i}" for i in range(len(template.outputs)))])
-    return rendered(f"SELECT tick, rank, {line} || chr(10) AS line FROM rows ORDER BY {order}", rows)
+        if not pieces:
+            return pa.chunked_array([], pa.string())
+        if len(pieces) == 1:
+            return pieces[0].column("line")
+        table = pa.concat_tables(pieces)
+        order = np.lexsort((table.column("rank").to_numpy(), table.column("tick").to_numpy()))
+        return table.column("line").take(pa.array(order))
+
+    def _lines(self, template: Template, rows: pa.Table) -> pa.Table:
+        query = rows.column("query").combine_chunks()
+        ticks, tick_of = np.unique(rows.column("tick").to_numpy(), return_inverse=True)
+        moments = pa.array([show_time(int(t)) for t in ticks], pa.string())
+        rows = rows.append_column("rank", self.ranks.take(query))
+        rows = rows.append_column("opening", self.openings.take(query))
+        rows = rows.append_column("moment", moments.take(pa.array(tick_of)))
+        shown = [(o.name, json_value(f"c{i}", o.type.arrow)) for i, o in enumerate(template.outputs)]
+        row = json_object(shown)
+        line = f"""opening || moment || '", "sign": ' || sign || ', "row": ' || {row} || '}}' || chr(10)"""
+        order = ", ".join(["tick", "rank", "sign", *(f"c{i}" for i in range(len(template.outputs)))])
+        return rendered(f"SELECT tick, rank, {line} AS line FROM rows ORDER BY {order}", rows)
 
 
 def letter_lines(letters: pa.Table) -> pa.ChunkedArray:

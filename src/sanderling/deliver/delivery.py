@@ -8,12 +8,10 @@ from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
 
-import numpy as np
-
 from sanderling import crash
-from sanderling.deliver.changes import Changes, gather, letter_lines, update_lines
+from sanderling.deliver.changes import Changes, UpdateLines, gather, letter_lines
 from sanderling.deliver.files import GrowingFiles
-from sanderling.deliver.ledger import Ledger
+from sanderling.deliver.ledger import Ledger, Totals
 from sanderling.deliver.lock import locked
 from sanderling.deliver.tables import QueryFolders, refuse_long_names
 from sanderling.deliver.targets import Targets, refuse_filled_folder
@@ -38,6 +36,7 @@ class Delivery:
             refuse_long_names(plan)
         self.plan = plan
         self.targets = targets
+        self.rendering = UpdateLines(plan)
         self.ledger = Ledger.load(work / "delivered.json")
         self.whole = work / "updates.jsonl"
         streams = [s.stream.name for s in plan.streams]
@@ -109,7 +108,7 @@ class Delivery:
         changes = gather(self.plan, parcels)
         for name, change in changes.items():
             if self.lines is not None:
-                self.lines.append(name, update_lines(self.plan, change.rows))
+                self.lines.append(name, self.rendering.of(change.rows))
             if self.letters is not None:
                 self.letters.append(name, letter_lines(change.ordered_letters()))
             self._count(name, change)
@@ -124,19 +123,18 @@ class Delivery:
         crash.point("after-ledger")
 
     def _count(self, stream: str, change: Changes) -> None:
-        totals = self.ledger.totals
-        totals.rows[stream] = totals.rows.get(stream, 0) + change.rows_read
-        totals.ticks[stream] = totals.ticks.get(stream, 0) + change.ticks
+        ledger = self.ledger
+        ledger.rows[stream] = ledger.rows.get(stream, 0) + change.rows_read
+        ledger.ticks[stream] = ledger.ticks.get(stream, 0) + change.ticks
         reasons = Counter(change.ordered_letters().column("reason").to_pylist())
         for reason, count in sorted(reasons.items()):
-            totals.letters[reason] = totals.letters.get(reason, 0) + count
+            ledger.letters[reason] = ledger.letters.get(reason, 0) + count
         for table in change.rows.values():
-            query, sign = table.column("query").to_numpy(), table.column("sign").to_numpy()
-            for column, wanted in enumerate((1, -1)):
-                found, counts = np.unique(query[sign == wanted], return_counts=True)
-                for number, count in zip(found.tolist(), counts.tolist(), strict=True):
-                    both = totals.updates.setdefault(self.plan.queries[number].name, [0, 0])
-                    both[column] += count
+            query, sign = (table.column(c).to_numpy() for c in ("query", "sign"))
+            ledger.count(query, sign, len(self.plan.queries))
+
+    def totals(self) -> Totals:
+        return self.ledger.totals([q.name for q in self.plan.queries])
 
     def finish(self) -> None:
         """The input has ended: the targets appear under their names. Killed here, a restart goes on here."""

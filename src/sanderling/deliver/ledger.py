@@ -8,11 +8,16 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from sanderling.errors import StateError
+
+I64 = npt.NDArray[np.int32] | npt.NDArray[np.int64]
 
 
 @dataclass(slots=True)
@@ -27,12 +32,20 @@ class Totals:
 
 @dataclass(slots=True)
 class Ledger:
-    """The state of delivery on disk; `save` is atomic."""
+    """The state of delivery on disk; `save` is atomic.
+
+    Updates are counted by number of query, two columns rather than a dictionary: with very many
+    queries the ledger is written at every batch all the same.
+    """
 
     path: Path
     batch: int = -1
     sizes: dict[str, int] = field(default_factory=dict)
-    totals: Totals = field(default_factory=Totals)
+    rows: dict[str, int] = field(default_factory=dict)
+    ticks: dict[str, int] = field(default_factory=dict)
+    letters: dict[str, int] = field(default_factory=dict)
+    came: list[int] = field(default_factory=list)
+    went: list[int] = field(default_factory=list)
     is_publishing: bool = False
     is_finished: bool = False
 
@@ -42,27 +55,40 @@ class Ledger:
             return cls(path)
         try:
             said: dict[str, Any] = json.loads(path.read_text())
-            totals = Totals(**said.pop("totals"))
-            ledger = cls(path, totals=totals, **said)
+            ledger = cls(path, **said)
             _refuse_other_types(ledger)
             return ledger
-        except (ValueError, TypeError, KeyError, AttributeError) as e:
+        except (ValueError, TypeError, AttributeError) as e:
             raise StateError(
                 "state.broken_ledger", f"{path.name} cannot be read: {e}", "use a new checkpoint"
             ) from e
 
     def save(self) -> None:
-        said = asdict(self)
-        del said["path"]
+        # Not asdict, which copies every count one by one.
+        said = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "path"}
         write_atomically(self.path, json.dumps(said))
+
+    def count(self, query: I64, sign: npt.NDArray[np.int8], n_queries: int) -> None:
+        """Adds updates to their queries' counts."""
+        for name, wanted in (("came", 1), ("went", -1)):
+            counts = np.bincount(query[sign == wanted], minlength=n_queries)
+            before = getattr(self, name)
+            setattr(self, name, (counts + np.array(before or 0, np.int64)).tolist())
+
+    def totals(self, names: list[str]) -> Totals:
+        """By name; a query registered again under its name goes on counting, one that never matched has 0."""
+        updates = {name: [0, 0] for name in names}
+        for column, counts in enumerate((self.came, self.went)):
+            for name, count in zip(names, counts, strict=False):
+                updates[name][column] += count
+        return Totals(self.rows, self.ticks, self.letters, updates)
 
 
 def _refuse_other_types(ledger: Ledger) -> None:
-    totals = ledger.totals
-    for counts in (ledger.sizes, totals.rows, totals.ticks, totals.letters):
+    for counts in (ledger.sizes, ledger.rows, ledger.ticks, ledger.letters):
         if not all(isinstance(n, int) for n in counts.values()):
             raise TypeError("a count is not a number")
-    if not isinstance(ledger.batch, int) or not all(len(pair) == 2 for pair in totals.updates.values()):
+    if not isinstance(ledger.batch, int) or not all(isinstance(n, int) for n in (*ledger.came, *ledger.went)):
         raise TypeError("it does not say what was delivered")
 
 

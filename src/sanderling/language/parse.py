@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -54,8 +55,9 @@ def _tokens(text: str) -> list[Token]:
 
 def _refuse_odd_characters(text: str) -> None:
     """Characters that no engine below takes: the zero, and halves of characters."""
-    at = next((i for i, c in enumerate(text) if c == "\0" or "\ud800" <= c <= "\udfff"), None)
-    if at is not None:
+    odd = re.search("[\0\ud800-\udfff]", text)
+    if odd is not None:
+        at = odd.start()
         place = Place.in_text(text, at, at + 1)
         raise QueryError(
             "query.syntax", f"the character {text[at]!r} cannot stand in a statement", "remove it", place
@@ -63,14 +65,17 @@ def _refuse_odd_characters(text: str) -> None:
 
 
 def _check_number(text: str, token: Token) -> None:
-    place = Place.in_text(text, token.start, token.end + 1)
     try:
         number = float(token.text)
-    except ValueError as e:
-        hint = "write 10, 2.5 or 1e3"
-        raise QueryError("query.syntax", f"{token.text} is not a number", hint, place) from e
-    if not math.isfinite(number):
-        raise QueryError("query.not_finite", "this number is too large", "numbers go up to 1.7e308", place)
+    except ValueError:
+        number = math.nan
+    if math.isfinite(number):
+        return
+    # Only now: finding a place costs a look at all the text before it.
+    place = Place.in_text(text, token.start, token.end + 1)
+    if math.isnan(number):
+        raise QueryError("query.syntax", f"{token.text} is not a number", "write 10, 2.5 or 1e3", place)
+    raise QueryError("query.not_finite", "this number is too large", "numbers go up to 1.7e308", place)
 
 
 def _unclosed_quote(text: str) -> int:

@@ -96,9 +96,9 @@ class Relations:
         return Scope(text, span, stream, stream_alias, table, table_alias), on
 
     def _relation(self, relation: exp.Expr, text: str, span: Span) -> Stream | Table:
-        place = _place(text, relation, span)
         if not _is_plain_table(relation):
             hint = "FROM stream, or FROM stream AS name"
+            place = _place(text, relation, span)
             raise QueryError("query.unsupported", "FROM takes a stream or a table by name", hint, place)
         name = relation.name
         found = self.streams.get(name) or self.tables.get(name)
@@ -107,6 +107,7 @@ class Relations:
             kind = self.kind_of(name)
             if kind:
                 hint = f'"{name}" is a {kind}; FROM takes a stream'
+            place = _place(text, relation, span)
             raise QueryError("query.unknown_stream", f'no stream is named "{name}"', hint, place)
         return found
 

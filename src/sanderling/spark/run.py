@@ -10,7 +10,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
@@ -115,7 +115,7 @@ def _deliver(
     refuse_lost_ledger(work, ledger)
     if targets.is_folder and targets.updates and ledger.batch < 0 and not ledger.is_finished:
         refuse_filled_folder(targets.updates)
-    rows_before = sum(ledger.totals.rows.values())
+    rows_before = sum(ledger.rows.values())
     seconds = 0.0
     delivery.prepare()
     if ledger.is_finished:
@@ -123,9 +123,7 @@ def _deliver(
     else:
         seconds = _stream(plan, files, shards, work, delivery, options, spark)
         delivery.finish()
-    # A query that never matched is told too.
-    updates = {q.name: [0, 0] for q in plan.queries} | ledger.totals.updates
-    totals = replace(ledger.totals, updates=updates)
+    totals = delivery.totals()
     return RunSummary(totals, seconds, sum(totals.rows.values()) - rows_before)
 
 
