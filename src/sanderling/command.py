@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import shutil
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -138,6 +140,7 @@ def _standard_output() -> Iterator[None]:
         raise ConfigError("config.not_writable", "standard output is closed", "name a file with --out")
     try:
         yield
+        sys.stdout.flush()  # what is still held back belongs to us, not to whoever ends the program
     except BrokenPipeError:
         # `… | head` has what it wanted: no words about it, the exit code of a program that SIGPIPE ended.
         _leave(128 + signal.SIGPIPE)
@@ -222,7 +225,12 @@ def _show(listing: Listing) -> None:
     for row in listing.rows:
         # Text: square brackets are SQL here, not a style.
         table.add_row(*(Text(str(cell)) for cell in row))
-    Console(highlight=False, width=None if sys.stdout.isatty() else 160).print(table)
+    # Written by us, not by Rich, which ends the program where a pipe is closed.
+    is_terminal = sys.stdout.isatty()
+    width = shutil.get_terminal_size().columns if is_terminal else 160
+    page = io.StringIO()
+    Console(file=page, highlight=False, width=width, force_terminal=is_terminal).print(table)
+    print(page.getvalue(), end="")
 
 
 def _rate(summary: object) -> float:

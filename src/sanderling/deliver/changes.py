@@ -41,8 +41,8 @@ class Changes:
         return table.take(pa.array(order))
 
 
-def gather(plan: Plan, parcels: list[Parcel]) -> dict[str, Changes]:
-    """The changes of every stream of the plan."""
+def gather(plan: Plan, parcels: list[Parcel], is_raw_wanted: bool = True) -> dict[str, Changes]:
+    """The changes of every stream of the plan; the raw text of late readings costs a second read."""
     changes = {s.stream.name: Changes() for s in plan.streams}
     streams = {s.stream.name: s.stream for s in plan.streams}
     deltas: dict[tuple[str, int], list[pa.Table]] = {}
@@ -55,7 +55,7 @@ def gather(plan: Plan, parcels: list[Parcel]) -> dict[str, Changes]:
         elif parcel.kind == LATE_ROWS:
             piece = Slice(**parcel.header["slice"])
             rows = parcel.table.column(0).to_numpy()
-            raw = raw_rows(streams[name], piece, rows.tolist())
+            raw = raw_rows(streams[name], piece, rows.tolist()) if is_raw_wanted else [""] * len(rows)
             changes[name].letters.append((piece.number, _late_letters(name, piece.file, rows, raw)))
         elif parcel.kind == COUNTS:
             changes[name].rows_read += parcel.header["rows"]

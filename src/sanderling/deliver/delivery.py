@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -105,7 +104,7 @@ class Delivery:
             return
         self._cut()
         crash.point("before-write")
-        changes = gather(self.plan, parcels)
+        changes = gather(self.plan, parcels, is_raw_wanted=self.letters is not None)
         for name, change in changes.items():
             if self.lines is not None:
                 self.lines.append(name, self.rendering.of(change.rows))
@@ -126,8 +125,8 @@ class Delivery:
         ledger = self.ledger
         ledger.rows[stream] = ledger.rows.get(stream, 0) + change.rows_read
         ledger.ticks[stream] = ledger.ticks.get(stream, 0) + change.ticks
-        reasons = Counter(change.ordered_letters().column("reason").to_pylist())
-        for reason, count in sorted(reasons.items()):
+        for found in change.ordered_letters().column("reason").value_counts():
+            reason, count = str(found["values"]), int(found["counts"])
             ledger.letters[reason] = ledger.letters.get(reason, 0) + count
         for table in change.rows.values():
             query, sign = (table.column(c).to_numpy() for c in ("query", "sign"))
