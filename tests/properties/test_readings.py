@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sanderling.batches import TS
 from sanderling.catalog import Column, Stream
-from sanderling.operate.readings import ROWS_WORTH_COMPACTING, LastReadings
+from sanderling.operate.readings import WORTH_COMPACTING, LastReadings
 from sanderling.types import TYPES
 
 TYPE_NAMES = ("STRING", "BIGINT", "DOUBLE", "DOUBLE")
@@ -74,7 +74,7 @@ def test_what_was_drained_gives_the_state_again(
 
 def test_objects_that_are_gone_and_rows_that_were_replaced_are_forgotten() -> None:
     fleet = LastReadings(STREAM, SCHEMA)
-    n = ROWS_WORTH_COMPACTING
+    n = WORTH_COMPACTING
     for second in range(2, 40, 2):
         names = [f"{second}-{i}" for i in range(n // 4)]
         fleet.accept(table([(name, second, 1) for name in names]))
@@ -83,6 +83,6 @@ def test_objects_that_are_gone_and_rows_that_were_replaced_are_forgotten() -> No
     # A new quarter every tick, silent ones end after five: three quarters live at once.
     alive = int((fleet.row_of >= 0).sum())
     assert alive <= n
-    assert fleet.store.num_rows <= 2 * alive + ROWS_WORTH_COMPACTING
-    assert len(fleet.keys) == len(fleet.row_of) <= 2 * alive + ROWS_WORTH_COMPACTING
+    assert fleet.store.num_rows <= 2 * alive + WORTH_COMPACTING
+    assert len(fleet.keys) == len(fleet.row_of) <= 2 * alive + WORTH_COMPACTING
     assert np.isfinite(fleet.x[fleet.row_of[fleet.row_of >= 0]]).all()

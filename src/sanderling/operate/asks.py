@@ -76,7 +76,7 @@ class Asks:
         focal = self.plan.regions.focal[ids]
         without = np.full(len(ids), -1)
         if len(ids) and focal[0] >= 0:
-            without = objects.object_of(self.plan.focals)[focal]
+            without = objects.keys.find(self.plan.focals)[focal]
         return Rules(self.watch[ids], self.condition_of[ids], without)
 
     def moves(self, moves: MoveBatch, objects: LastReadings) -> Moves:

@@ -20,7 +20,7 @@ from sanderling.kernels.grid import Geometry, Grid, build_grid
 from sanderling.merge.consolidate import consolidate
 from sanderling.operate.asks import Asks
 from sanderling.operate.conditions import judged
-from sanderling.operate.moving import FocalPlaces, join_moving
+from sanderling.operate.moving import MovingRegions, moving_geometry
 from sanderling.operate.pairs import MoveBatch, PairBatch
 from sanderling.operate.readings import LastReadings
 from sanderling.operate.rows import Emission, signed_rows
@@ -32,16 +32,16 @@ I64 = npt.NDArray[np.int64]
 
 @dataclass(slots=True)
 class InsideState:
-    """Which regions live now, and a grid over those that stand still.
+    """Which regions live now, a grid over those that stand still, and where the others are.
 
-    All of it follows from the plan and the clock, so it is rebuilt rather than saved.
+    All of it follows from the plan, the clock and the last readings, so it is rebuilt rather than saved.
     """
 
     is_live: Bools
     still_ids: I64
-    moving_ids: I64
     geometry: Geometry
     grid: Grid
+    moving: MovingRegions | None
 
 
 class Inside:
@@ -50,7 +50,7 @@ class Inside:
     Promises (tests/properties/test_inside.py):
       exact     changes = difference of two answers computed from scratch
       chunking  cutting the input elsewhere gives the same changes per tick
-      cost      what did not move is not touched, but for still objects under moving regions
+      cost      what did not move is not touched
     """
 
     def __init__(self, plan: StreamPlan):
@@ -60,25 +60,29 @@ class Inside:
 
     # ----- which regions live
 
-    def new_state(self, closed_to: int) -> InsideState:
+    def new_state(self, closed_to: int, objects: LastReadings, focals: LastReadings) -> InsideState:
         """The state after the tick `closed_to`: what has begun and not ended lives."""
         regions = self.plan.regions
-        return self._with_live((regions.begin <= closed_to) & (closed_to < regions.end))
+        is_live = (regions.begin <= closed_to) & (closed_to < regions.end)
+        return self._with_live(is_live, objects, focals)
 
-    def _with_live(self, is_live: Bools) -> InsideState:
+    def _with_live(self, is_live: Bools, objects: LastReadings, focals: LastReadings) -> InsideState:
         is_moving = self.plan.regions.focal >= 0
         still, moving = np.flatnonzero(is_live & ~is_moving), np.flatnonzero(is_live & is_moving)
         geometry = self._geometry(still)
-        return InsideState(is_live, still, moving, geometry, build_grid(geometry))
+        movers = MovingRegions.of(moving, self.asks, objects, focals) if len(moving) else None
+        return InsideState(is_live, still, geometry, build_grid(geometry), movers)
 
     def _geometry(self, ids: I64) -> Geometry:
         r = self.plan.regions
         return Geometry(r.kind[ids], r.a[ids], r.b[ids], r.c[ids], r.d[ids])
 
-    def ended(self, state: InsideState, tick: int) -> InsideState:
+    def ended(
+        self, state: InsideState, tick: int, objects: LastReadings, focals: LastReadings
+    ) -> InsideState:
         """Queries dropped at `tick` say nothing more, from this tick on."""
         is_ending = state.is_live & (self.plan.regions.end <= tick)
-        return self._with_live(state.is_live & ~is_ending) if is_ending.any() else state
+        return self._with_live(state.is_live & ~is_ending, objects, focals) if is_ending.any() else state
 
     def begun(
         self, state: InsideState, tick: int, objects: LastReadings, focals: LastReadings
@@ -96,19 +100,22 @@ class Inside:
             np.flatnonzero(is_beginning & (r.focal < 0)),
             np.flatnonzero(is_beginning & (r.focal >= 0)),
         )
-        focal_places = FocalPlaces(self.plan, focals, focals.row_of)
         pairs = []
-        for ids, geometry in ((still, self._geometry(still)), (moving, focal_places.geometry(moving))):
+        for ids, geometry in (
+            (still, self._geometry(still)),
+            (moving, moving_geometry(self.plan, moving, focals)),
+        ):
             grid = build_grid(geometry)
             found = cross(moves, self.asks.rules(ids, objects), geometry, grid, geometry, grid)
             pairs.append(PairBatch.of(found, arrivals, moves.changed, ids))
-        return self._with_live(state.is_live | is_beginning), self._emit(pairs, objects)
+        live = self._with_live(state.is_live | is_beginning, objects, focals)
+        return live, self._emit(pairs, objects)
 
     # ----- what changes
 
     def apply(
         self, state: InsideState, moves: MoveBatch, objects: LastReadings, rows_before: I64,
-        focal_moves: MoveBatch, focals: LastReadings, focal_rows_before: I64,
+        focal_moves: MoveBatch, focals: LastReadings,
     ) -> list[DeltaBatch]:  # fmt: skip
         """The changes of all live queries over the ticks of `moves` and `focal_moves`."""
         columns = self.asks.moves(moves, objects)
@@ -117,11 +124,8 @@ class Inside:
             rules = self.asks.rules(state.still_ids, objects)
             found = cross(columns, rules, state.geometry, state.grid, state.geometry, state.grid)
             pairs.append(PairBatch.of(found, moves, columns.changed, state.still_ids))
-        if len(state.moving_ids):
-            pairs += join_moving(
-                state.moving_ids, self.asks, moves, columns, objects, rows_before,
-                focal_moves, focals, focal_rows_before,
-            )  # fmt: skip
+        if state.moving is not None:
+            pairs.append(state.moving.meet(moves, columns, rows_before, objects, focal_moves, focals))
         return self._emit(pairs, objects)
 
     # ----- pairs to signed rows

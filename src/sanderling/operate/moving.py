@@ -1,119 +1,137 @@
-"""Regions that move with a focal object: the join, tick by tick.
+"""Regions that move with a focal object: where they and the objects are, kept from tick to tick.
 
 In each tick objects meet the regions as they are in that tick; so, unlike for regions that stand
-still, the ticks of a batch cannot be taken together.
+still, the ticks of a batch are taken one by one, in the kernel.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
-import pyarrow.compute as pc
 
-from sanderling.kernels.cross import Moves, Rules, cross
-from sanderling.kernels.grid import ABSENT, CENTRED, DISC, Geometry, build_grid
+from sanderling.kernels.cells import Cells, no_cells, put_all
+from sanderling.kernels.cross import Moves
+from sanderling.kernels.follow import FocalMoves, Followers, Stage, follow
+from sanderling.kernels.grid import ABSENT, CENTRED, DISC, Geometry
 from sanderling.operate.asks import Asks
 from sanderling.operate.pairs import MoveBatch, PairBatch
 from sanderling.operate.readings import LastReadings
 from sanderling.plan.plans import BOX, StreamPlan
 
-Bools = npt.NDArray[np.bool_]
 I64 = npt.NDArray[np.int64]
 F64 = npt.NDArray[np.float64]
 
-
-class FocalPlaces:
-    """Where the plan's focal objects are, NaN where one is not; changes as their moves are applied."""
-
-    def __init__(self, plan: StreamPlan, focals: LastReadings, rows: I64):
-        self.plan = plan
-        self.focals = focals
-        numbers = pc.index_in(focals.keys, value_set=plan.focals)
-        self.number_of = np.asarray(numbers.to_numpy(zero_copy_only=False), np.int64)
-        self.x, self.y = np.full(len(plan.focals), np.nan), np.full(len(plan.focals), np.nan)
-        known = self.number_of[: len(rows)]
-        self.x[known], self.y[known] = focals.places(rows)
-
-    def geometry(self, ids: I64) -> Geometry:
-        """Moving regions as they are now."""
-        r = self.plan.regions
-        x, y = self.x[r.focal[ids]], self.y[r.focal[ids]]
-        is_box = r.kind[ids] == BOX
-        kind = np.where(np.isnan(x), ABSENT, np.where(is_box, CENTRED, DISC)).astype(np.int8)
-        return Geometry(kind, x, y, np.where(is_box, r.a[ids] / 2, r.a[ids]), r.b[ids] / 2)
-
-    def move(self, moves: MoveBatch) -> Bools:
-        """Applies the moves of one tick; which focal objects are elsewhere than before."""
-        numbers = self.number_of[moves.object]
-        x, y = self.focals.places(moves.new_row)
-        is_same = (self.x[numbers] == x) & (self.y[numbers] == y) | np.isnan(self.x[numbers]) & np.isnan(x)
-        has_moved = np.zeros(len(self.x), np.bool_)
-        has_moved[numbers] = ~is_same
-        self.x[numbers], self.y[numbers] = x, y
-        return has_moved
+# A cell of 0.7 sides: of 0.5, 0.7 and 1 the fastest (benchmarks/range_kernel.py).
+CELL_PER_SIDE = 0.7
 
 
-class ObjectPlaces:
-    """Where all objects are between two ticks, and what conditions they satisfy."""
-
-    def __init__(self, asks: Asks, objects: LastReadings, rows_before: I64):
-        self.rows = np.full(len(objects.row_of), -1)
-        self.rows[: len(rows_before)] = rows_before
-        self.x, self.y = objects.places(self.rows)
-        self.holds = asks.truth(objects, self.rows)
-
-    def move(self, moves: MoveBatch, columns: Moves) -> None:
-        self.rows[moves.object] = moves.new_row
-        self.x[moves.object], self.y[moves.object] = columns.new_x, columns.new_y
-        self.holds[:, moves.object] = columns.holds
-
-    def without(self, objects: I64) -> tuple[I64, Moves]:
-        """All present objects but some, as moves that lead nowhere."""
-        is_still = self.rows >= 0
-        is_still[objects] = False
-        still = np.flatnonzero(is_still)
-        x, y, holds = self.x[still], self.y[still], np.ascontiguousarray(self.holds[:, still])
-        return still, Moves(still, x, y, x, y, np.zeros(len(still), np.uint64), holds, holds)
+def moving_geometry(plan: StreamPlan, ids: I64, focals: LastReadings) -> Geometry:
+    """Regions around focal objects as they are now."""
+    x, y = focals.places(focals.row_of[plan.regions.focal[ids]])
+    kind, w, h = _extent(plan, ids)
+    return Geometry(np.where(np.isnan(x), ABSENT, kind).astype(np.int8), x, y, w, h)
 
 
-def join_moving(
-    ids: I64, asks: Asks, moves: MoveBatch, columns: Moves, objects: LastReadings, rows_before: I64,
-    focal_moves: MoveBatch, focals: LastReadings, focal_rows_before: I64,
-) -> list[PairBatch]:  # fmt: skip
-    """Pairs of objects and moving regions that entered, left or stayed with a watched change."""
-    rules = asks.rules(ids, objects)
-    places = ObjectPlaces(asks, objects, rows_before)
-    focal_places = FocalPlaces(asks.plan, focals, focal_rows_before)
-    geometry = focal_places.geometry(ids)
-    grid = build_grid(geometry)
-    pairs = []
-    for tick in np.unique(np.concatenate([moves.tick, focal_moves.tick])):
-        first, last = np.searchsorted(moves.tick, (tick, tick + 1))
-        these, here = moves.slice(first, last), columns.slice(first, last)
-        old_geometry, old_grid = geometry, grid
-        first, last = np.searchsorted(focal_moves.tick, (tick, tick + 1))
-        has_moved = focal_places.move(focal_moves.slice(first, last))
-        if has_moved.any():
-            geometry = focal_places.geometry(ids)
-            grid = build_grid(geometry, old_grid.cell)
-        if len(these):
-            found = cross(here, rules, old_geometry, old_grid, geometry, grid)
-            pairs.append(PairBatch.of(found, these, here.changed, ids))
-        affected = np.flatnonzero(has_moved[asks.plan.regions.focal[ids]])
-        if len(affected):
-            pairs.append(_sweep(tick, places, these, rules, affected, old_geometry, geometry, ids))
-        places.move(these, here)
-    return pairs
+def _extent(plan: StreamPlan, ids: I64) -> tuple[npt.NDArray[np.int8], F64, F64]:
+    """Kind, and half the sides or the radius."""
+    r = plan.regions
+    is_box = r.kind[ids] == BOX
+    kind = np.where(is_box, CENTRED, DISC).astype(np.int8)
+    return kind, np.where(is_box, r.a[ids] / 2, r.a[ids]), np.where(is_box, r.b[ids] / 2, 0.0)
 
 
-def _sweep(
-    tick: int, places: ObjectPlaces, moved: MoveBatch, rules: Rules, affected: I64,
-    old: Geometry, new: Geometry, ids: I64,
-) -> PairBatch:  # fmt: skip
-    """Objects that did not move, under regions that did."""
-    still, moves = places.without(moved.object)
-    old, new = old.take(affected), new.take(affected)
-    found = cross(moves, rules.take(affected), old, build_grid(old), new, build_grid(new))
-    rows = places.rows[still]
-    nowhere = MoveBatch(np.full(len(still), tick), still, rows, rows)
-    return PairBatch.of(found, nowhere, moves.changed, ids[affected])
+@dataclass(slots=True)
+class MovingRegions:
+    """Some moving regions, and the objects they pass over. Follows from the readings; never saved."""
+
+    ids: I64
+    asks: Asks
+    followers: Followers
+    stage: Stage
+    known: int  # objects whose keys were compared with the focal objects'
+
+    @classmethod
+    def of(cls, ids: I64, asks: Asks, objects: LastReadings, focals: LastReadings) -> MovingRegions:
+        """As everything is now."""
+        plan = asks.plan
+        ids = ids[np.argsort(plan.regions.focal[ids], kind="stable")]
+        focal = plan.regions.focal[ids]
+        kind, w, h = _extent(plan, ids)
+        cell, level, reach_w, reach_h = levels(kind, w, h)
+        first = np.searchsorted(focal, np.arange(len(plan.focals) + 1))
+        followers = Followers(
+            first, focal, kind, asks.condition_of[ids].astype(np.int32), asks.watch[ids], reach_w, reach_h
+        )
+        places = np.stack(focals.places(focals.row_of[focal]), axis=1)
+        regions = no_cells(cell, level)
+        put_all(regions, np.arange(len(ids)), places)
+        aside = np.column_stack([places, w, h])
+        room = no_cells(np.array([np.median(cell[level])]), np.zeros(0, np.int32))
+        none = np.zeros(0, np.int64)
+        holds = np.zeros((len(asks.conditions) + 1, 0), np.bool_)
+        stage = Stage(regions, aside, room, np.full(len(plan.focals), -1), none, holds, np.zeros(1, np.int64))
+        made = cls(ids, asks, followers, stage, 0)
+        made._take_in(objects, focals, objects.row_of)
+        put_all(
+            made.stage.objects,
+            np.arange(len(objects.row_of)),
+            np.stack(objects.places(objects.row_of), axis=1),
+        )
+        made.stage.present[0] = np.count_nonzero(objects.row_of >= 0)
+        made.stage.holds[:, : len(objects.row_of)] = asks.truth(objects, objects.row_of)
+        return made
+
+    def _take_in(self, objects: LastReadings, focals: LastReadings, rows: I64) -> None:
+        """Objects seen for the first time get room, and are told apart from focal objects."""
+        n, stage = len(objects.row_of), self.stage
+        if n > self.known:
+            focal = focals.keys.find(objects.keys.all.slice(self.known))
+            is_focal = focal >= 0
+            stage.own[focal[is_focal]] = np.flatnonzero(is_focal) + self.known
+            self.known = n
+        if n > len(stage.objects.level):
+            cells, holds = _grown(stage.objects, 2 * n), np.zeros((len(stage.holds), 2 * n), np.bool_)
+            holds[:, : stage.holds.shape[1]] = stage.holds
+            stage = stage._replace(objects=cells, holds=holds)
+        self.stage = stage._replace(row=rows)
+
+    def meet(
+        self, moves: MoveBatch, columns: Moves, rows_before: I64, objects: LastReadings,
+        focal_moves: MoveBatch, focals: LastReadings,
+    ) -> PairBatch:  # fmt: skip
+        """Pairs of objects and regions that entered, left or stayed with a watched change."""
+        rows = np.full(len(objects.row_of), -1)
+        rows[: len(rows_before)] = rows_before
+        self._take_in(objects, focals, rows)
+        x, y = focals.places(focal_moves.new_row)
+        found = follow(
+            self.followers, self.stage, moves.tick, columns, moves.new_row,
+            FocalMoves(focal_moves.tick, focal_moves.object, x, y),
+        )  # fmt: skip
+        return PairBatch.of_meetings(found, self.ids)
+
+
+def levels(kind: npt.NDArray[np.int8], w: F64, h: F64) -> tuple[F64, npt.NDArray[np.int32], F64, F64]:
+    """Regions of about the same size share a level: cell by level, level by region, reach by level."""
+    with np.errstate(over="ignore", divide="ignore"):
+        # Where the square of a radius is infinite, so is the disc.
+        w = np.where((kind == DISC) & np.isinf(w * w), np.finfo(np.float64).max, w)
+        h = np.where(kind == DISC, w, h)
+        longest = np.maximum(w, h)
+        exponent = np.where(longest > 0, np.floor(np.log2(longest)), -np.inf)
+    sizes, level = np.unique(exponent, return_inverse=True)
+    reach_w, reach_h = np.zeros(len(sizes)), np.zeros(len(sizes))
+    np.maximum.at(reach_w, level, w)
+    np.maximum.at(reach_h, level, h)
+    cell = np.minimum(np.maximum(reach_w, reach_h), 1e300) * 2 * CELL_PER_SIDE
+    # A region that is a mere point has no size to go by.
+    cell[cell == 0] = cell[cell > 0].min(initial=1.0)
+    return cell, level.astype(np.int32), reach_w, reach_h
+
+
+def _grown(cells: Cells, points: int) -> Cells:
+    more = no_cells(cells.cell, np.zeros(points, np.int32))
+    put_all(more, np.arange(len(cells.level)), cells.place)
+    return more

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sanderling.kernels.cross import IS, WAS
+from sanderling.kernels.follow import Meetings
 
 I64 = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -57,6 +58,12 @@ class PairBatch:
         was, is_ = (state & WAS) > 0, (state & IS) > 0
         old, new = moves.old_row[move], moves.new_row[move]
         return cls(moves.tick[move], ids[region], old, new, was, is_, changed[move])
+
+    @classmethod
+    def of_meetings(cls, found: Meetings, ids: I64) -> PairBatch:
+        """What the regions `ids` met that follow their focal objects."""
+        was, is_ = (found.state & WAS) > 0, (found.state & IS) > 0
+        return cls(found.tick, ids[found.region], found.old_row, found.new_row, was, is_, found.changed)
 
     def sides(self) -> tuple[tuple[Bools, I64], tuple[Bools, I64]]:
         """Before and after: whether it was in, and the reading it was judged by."""

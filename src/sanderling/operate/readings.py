@@ -9,19 +9,20 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from sanderling.batches import TS
 from sanderling.catalog import Stream
 from sanderling.clock import NOTHING_YET, tick_ends
-from sanderling.kernels.fold import fold, rows_by_object
+from sanderling.kernels.fold import fold, rows_by_object, stale_tick
+from sanderling.operate.keys import Keys
 from sanderling.operate.pairs import MoveBatch
 
 I64 = npt.NDArray[np.int64]
 F64 = npt.NDArray[np.float64]
 
+NEVER_STALE = np.iinfo(np.int64).max
 # Compaction waits for this much, so that small fleets are not copied all the time.
-ROWS_WORTH_COMPACTING = 10_000
+WORTH_COMPACTING = 10_000
 
 
 class LastReadings:
@@ -33,12 +34,12 @@ class LastReadings:
       memory    objects that are gone, and rows that were replaced, are forgotten
     """
 
-    def __init__(self, stream: Stream, schema: pa.Schema):
+    def __init__(self, stream: Stream, schema: pa.Schema, lasting: pa.Array | None = None):
+        """`lasting` keys have the first numbers, for ever."""
         self.stream = stream
         self.schema = schema
-        self.keys: pa.Array = pa.array([], schema.field(stream.key).type)
-        self.row_of: I64 = np.empty(0, np.int64)
-        self.ts_of: I64 = np.empty(0, np.int64)
+        self._lasting = pa.array([], schema.field(stream.key).type) if lasting is None else lasting
+        self._forget_all()
         self.store: pa.Table = schema.empty_table()
         self.x: F64 = np.empty(0, np.float64)
         self.y: F64 = np.empty(0, np.float64)
@@ -47,6 +48,12 @@ class LastReadings:
         # For saving only what changed: readings since the last drain are the tail of pending, or logged.
         self._fresh = 0
         self._log: list[pa.Table] = []
+
+    def _forget_all(self) -> None:
+        self.keys = Keys(self._lasting)
+        self.row_of: I64 = np.full(len(self.keys), -1)
+        self.ts_of: I64 = np.full(len(self.keys), NOTHING_YET)
+        self._quiet_to = NOTHING_YET  # nobody becomes stale before this tick
 
     # ----- readings in
 
@@ -88,6 +95,8 @@ class LastReadings:
         self._append(
             closing.take(pa.array(kept)) if len(kept) < closing.num_rows else _reordered(closing, kept)
         )
+        if len(ts):
+            self._quiet_to = min(self._quiet_to, stale_tick(int(ts.min()), stale_us, stream.tick_us))
         silent = self._silent(stale_us, closed_to)
         if len(silent[0]):
             tick, who, old = (np.concatenate(pair) for pair in zip((tick, who, old), silent, strict=True))
@@ -119,37 +128,29 @@ class LastReadings:
 
     def _silent(self, stale_us: int, closed_to: int) -> tuple[I64, I64, I64]:
         """Objects that became stale without saying anything: tick, object, row."""
-        nothing = np.empty(0, np.int64)
-        if stale_us < 0 or closed_to == NOTHING_YET or not len(self.row_of):
+        if stale_us < 0 or closed_to < self._quiet_to:
+            nothing = np.empty(0, np.int64)
             return nothing, nothing, nothing
         tick_us = self.stream.tick_us
-        at = ((self.ts_of + stale_us) // tick_us + 1) * tick_us
-        who = np.flatnonzero((self.row_of >= 0) & (at <= closed_to))
+        present = np.flatnonzero(self.row_of >= 0)
+        at: I64 = ((self.ts_of[present] + stale_us) // tick_us + 1) * tick_us
+        is_over = at <= closed_to
+        who, at_who = present[is_over], at[is_over]
+        self._quiet_to = int(at[~is_over].min(initial=NEVER_STALE))
         rows = self.row_of[who]
         self.row_of[who] = -1
-        return at[who], who, rows
+        return at_who, who, rows
 
     # ----- objects and rows
 
     def _intern(self, keys: pa.ChunkedArray) -> I64:
         """Each key's object number; keys not seen before get new ones."""
-        if not len(keys):
-            return np.empty(0, np.int64)
-        encoded = keys.combine_chunks().dictionary_encode()
-        if isinstance(encoded, pa.ChunkedArray):
-            encoded = encoded.combine_chunks()
-        distinct = encoded.dictionary
-        known = pc.index_in(distinct, value_set=self.keys)
-        is_new = pc.is_null(known)
-        numbers = known.fill_null(-1).to_numpy().astype(np.int64)
-        mask = is_new.to_numpy(zero_copy_only=False)
-        count = int(mask.sum())
-        if count:
-            numbers[mask] = np.arange(len(self.keys), len(self.keys) + count)
-            self.keys = pa.concat_arrays([self.keys, distinct.filter(is_new)])
-            self.row_of = np.concatenate([self.row_of, np.full(count, -1)])
-            self.ts_of = np.concatenate([self.ts_of, np.full(count, NOTHING_YET)])
-        return np.asarray(numbers[encoded.indices.to_numpy()], np.int64)
+        numbers = self.keys.number(_flat(keys))
+        new = len(self.keys) - len(self.row_of)
+        if new:
+            self.row_of = np.concatenate([self.row_of, np.full(new, -1)])
+            self.ts_of = np.concatenate([self.ts_of, np.full(new, NOTHING_YET)])
+        return numbers
 
     def _append(self, readings: pa.Table) -> None:
         if readings.num_rows:
@@ -157,16 +158,21 @@ class LastReadings:
             self.x = np.concatenate([self.x, float64_of(readings, self.stream.x)])
             self.y = np.concatenate([self.y, float64_of(readings, self.stream.y)])
 
-    def compact(self) -> None:
-        """Forgets objects that are gone and rows that were replaced, once they are the greater part."""
-        is_present = self.row_of >= 0
-        alive = int(is_present.sum())
-        if (
-            self.store.num_rows <= 2 * alive + ROWS_WORTH_COMPACTING
-            and len(self.row_of) <= 2 * alive + ROWS_WORTH_COMPACTING
-        ):
-            return
-        self.replace(self.last(), self.ts_of[is_present])
+    def compact(self) -> bool:
+        """Forgets rows that were replaced, and objects that are gone, once they are the greater part.
+
+        Whether objects have other numbers now.
+        """
+        alive = int(np.count_nonzero(self.row_of >= 0))
+        if len(self.row_of) > 2 * max(alive, len(self._lasting)) + WORTH_COMPACTING:
+            ts = self.ts_of[self.row_of >= 0]
+            self.replace(self.last(), ts)
+            return True
+        if self.store.num_rows > 2 * alive + WORTH_COMPACTING:
+            present = np.flatnonzero(self.row_of >= 0)
+            self._store(self.last())
+            self.row_of[present] = np.arange(len(present))
+        return False
 
     def last(self) -> pa.Table:
         """The last readings of the objects that are present, in order of object."""
@@ -174,11 +180,13 @@ class LastReadings:
 
     def replace(self, readings: pa.Table, ts: I64) -> None:
         """Begins anew with these last readings."""
-        self.keys = pa.array([], self.keys.type)
+        self._forget_all()
+        self._store(readings)
+        objects = self._intern(readings.column(self.stream.key))
+        self.row_of[objects], self.ts_of[objects] = np.arange(readings.num_rows), ts
+
+    def _store(self, readings: pa.Table) -> None:
         self.store = readings
-        self.keys = pa.concat_arrays([self.keys, *readings.column(self.stream.key).chunks])
-        self.row_of = np.arange(readings.num_rows)
-        self.ts_of = ts.copy()
         self.x, self.y = float64_of(readings, self.stream.x), float64_of(readings, self.stream.y)
 
     def places(self, rows: I64) -> tuple[F64, F64]:
@@ -190,10 +198,6 @@ class LastReadings:
         x[is_absent], y[is_absent] = np.nan, np.nan
         return x, y
 
-    def object_of(self, keys: pa.Array) -> I64:
-        """The object number of each key, -1 where the key is unknown."""
-        return np.asarray(pc.index_in(keys, value_set=self.keys).fill_null(-1).to_numpy(), np.int64)
-
 
 def int64_of(table: pa.Table, column: str) -> I64:
     return np.asarray(table.column(column).to_numpy(), np.int64)
@@ -201,6 +205,10 @@ def int64_of(table: pa.Table, column: str) -> I64:
 
 def float64_of(table: pa.Table, column: str) -> F64:
     return np.asarray(table.column(column).to_numpy(), np.float64)
+
+
+def _flat(column: pa.ChunkedArray) -> pa.Array:
+    return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
 
 
 def _reordered(readings: pa.Table, order: I64) -> pa.Table:

@@ -37,9 +37,9 @@ class StreamShard:
         self.stream = plan.stream
         self.clock = Clock()
         self.objects = LastReadings(plan.stream, schema)
-        self.focals = LastReadings(plan.stream, schema)
+        self.focals = LastReadings(plan.stream, schema, plan.focals)
         self.inside = Inside(plan)
-        self.live = self.inside.new_state(NOTHING_YET)
+        self.live = self.inside.new_state(NOTHING_YET, self.objects, self.focals)
         times = np.concatenate([plan.regions.begin, plan.regions.end])
         self.turns = [int(t) for t in np.unique(times) if t not in (ALWAYS, NEVER)]
 
@@ -95,24 +95,27 @@ class StreamShard:
         for turn in self.turns:
             if self.clock.closed_to < turn <= target:
                 deltas += self._step(turn - self.stream.tick_us)
-                self.live = self.inside.ended(self.live, turn)
+                self.live = self.inside.ended(self.live, turn, self.objects, self.focals)
                 deltas += self._step(turn)
                 self.live, answers = self.inside.begun(self.live, turn, self.objects, self.focals)
                 deltas += answers
         deltas += self._step(target)
-        self.objects.compact()
         self.focals.compact()
+        if self.objects.compact():
+            self.refresh()
         return deltas
+
+    def refresh(self) -> None:
+        """What follows from the readings, made anew."""
+        self.live = self.inside.new_state(self.clock.closed_to, self.objects, self.focals)
 
     def _step(self, target: int) -> list[DeltaBatch]:
         if target <= self.clock.closed_to:
             return []
-        rows_before, focal_rows_before = self.objects.row_of.copy(), self.focals.row_of.copy()
+        rows_before = self.objects.row_of.copy()
         moves, focal_moves = self.objects.close(target), self.focals.close(target)
         self.clock.closed_to = target
-        return self.inside.apply(
-            self.live, moves, self.objects, rows_before, focal_moves, self.focals, focal_rows_before
-        )
+        return self.inside.apply(self.live, moves, self.objects, rows_before, focal_moves, self.focals)
 
     def ticks_closed(self) -> int:
         clock = self.clock

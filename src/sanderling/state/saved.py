@@ -65,7 +65,7 @@ def restore(shard: Shard, snapshot_bytes: bytes | None, deltas: list[bytes]) -> 
     for stream in shard.streams.values():
         stream.objects.drain()
         stream.focals.drain()
-        stream.live = stream.inside.new_state(stream.clock.closed_to)
+        stream.refresh()
 
 
 def _begin(readings: LastReadings, last: pa.Table, pending: pa.Table) -> None:
