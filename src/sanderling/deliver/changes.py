@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sanderling.clock import NOTHING_YET, show_time
-from sanderling.deliver.render import json_object, json_value, rendered
+from sanderling.deliver.order import sort_order
+from sanderling.deliver.render import joined, json_objects
 from sanderling.ingest.letters import LETTERS as LETTER_COLUMNS
 from sanderling.ingest.read import raw_rows
 from sanderling.ingest.slices import Slice
@@ -19,6 +21,8 @@ from sanderling.plan.plans import Plan, Template
 from sanderling.route.parcels import COUNTS, DELTAS, LATE_ROWS, LETTERS, Parcel
 
 LATE_REASON = "late"
+# Lines are put together this many at a time: the text of a column has room for two billion letters.
+PIECE = 1_000_000
 
 
 @dataclass(slots=True)
@@ -104,20 +108,27 @@ class UpdateLines:
         return table.column("line").take(pa.array(order))
 
     def _lines(self, template: Template, rows: pa.Table) -> pa.Table:
-        query = rows.column("query").combine_chunks()
+        rank = self.ranks.take(rows.column("query"))
+        names = [f"c{i}" for i in range(len(template.outputs))]
+        order = sort_order([rows.column("tick"), rank, *(rows.column(c) for c in ("sign", *names))])
+        rows = rows.append_column("rank", rank).take(pa.array(order))
+        pieces = [self._texts(template, rows.slice(at, PIECE)) for at in range(0, len(order), PIECE)]
+        return rows.select(["tick", "rank"]).append_column("line", pa.chunked_array(pieces))
+
+    def _texts(self, template: Template, rows: pa.Table) -> pa.Array:
         ticks, tick_of = np.unique(rows.column("tick").to_numpy(), return_inverse=True)
         moments = pa.array([show_time(int(t)) for t in ticks], pa.string())
-        rows = rows.append_column("rank", self.ranks.take(query))
-        rows = rows.append_column("opening", self.openings.take(query))
-        rows = rows.append_column("moment", moments.take(pa.array(tick_of)))
-        shown = [(o.name, json_value(f"c{i}", o.type.arrow)) for i, o in enumerate(template.outputs)]
-        row = json_object(shown)
-        line = f"""opening || moment || '", "sign": ' || sign || ', "row": ' || {row} || '}}' || chr(10)"""
-        order = ", ".join(["tick", "rank", "sign", *(f"c{i}" for i in range(len(template.outputs)))])
-        return rendered(f"SELECT tick, rank, {line} AS line FROM rows ORDER BY {order}", rows)
+        is_in = pc.greater(rows.column("sign"), 0)
+        shown = [(o.name, f"c{i}") for i, o in enumerate(template.outputs)]
+        return joined(
+            self.openings.take(rows.column("query").combine_chunks()),
+            moments.take(pa.array(tick_of)),
+            pc.if_else(is_in, '", "sign": 1, "row": ', '", "sign": -1, "row": ').combine_chunks(),
+            *json_objects(shown, rows),
+            "}\n",
+        )
 
 
 def letter_lines(letters: pa.Table) -> pa.ChunkedArray:
     """One line of JSON a dead letter."""
-    line = json_object([(f.name, json_value(f.name, f.type)) for f in letters.schema])
-    return rendered(f"SELECT {line} || chr(10) AS line FROM rows", letters).column("line")
+    return pa.chunked_array([joined(*json_objects([(n, n) for n in letters.column_names], letters), "\n")])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sanderling import relational
 
@@ -29,13 +30,33 @@ def time_text(timestamp: str) -> str:
     return f"({seconds} || CASE WHEN {is_whole} THEN '' ELSE {fraction} END || 'Z')"
 
 
-def json_object(fields: list[tuple[str, str]]) -> str:
-    """DuckDB SQL for an object of names and SQL that gives JSON text."""
-    parts = []
-    for i, (name, sql) in enumerate(fields):
-        opening = ("{" if i == 0 else ", ") + _json_string(name) + ": "
-        parts += [_sql_string(opening), sql]
-    return " || ".join([*parts, "'}'"])
+def json_objects(fields: list[tuple[str, str]], rows: pa.Table) -> list[pa.Array | str]:
+    """Pieces that make an object a row, to be `joined`; `fields` are names and the columns they show."""
+    # Whole numbers need no more than their digits; whatever else JSON asks of a value, DuckDB knows.
+    known = {c: _digits(rows.column(c)) for _, c in fields if pa.types.is_integer(rows.schema.field(c).type)}
+    others = [c for _, c in fields if c not in known]
+    if others:
+        items = ", ".join(json_value(c, rows.schema.field(c).type) for c in others)
+        known |= dict(
+            zip(others, relational.run(f"SELECT {items} FROM rows", rows=rows).columns, strict=True)
+        )
+    pieces: list[pa.Array | str] = []
+    for i, (name, column) in enumerate(fields):
+        pieces += [("{" if i == 0 else ", ") + _json_string(name) + ": ", _flat(known[column])]
+    return [*pieces, "}"]
+
+
+def _digits(values: pa.ChunkedArray) -> pa.ChunkedArray:
+    return values.cast(pa.string()).fill_null("null")
+
+
+def _flat(texts: pa.ChunkedArray) -> pa.Array:
+    return pa.concat_arrays(texts.chunks) if texts.num_chunks else pa.array([], texts.type)
+
+
+def joined(*pieces: pa.Array | str) -> pa.Array:
+    """Texts side by side, row by row."""
+    return pc.binary_join_element_wise(*pieces, "")
 
 
 def text_of(lines: pa.ChunkedArray) -> list[memoryview]:
@@ -51,13 +72,5 @@ def text_of(lines: pa.ChunkedArray) -> list[memoryview]:
     return texts
 
 
-def rendered(sql: str, rows: pa.Table) -> pa.Table:
-    return relational.run(sql, rows=rows)
-
-
 def _json_string(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
-
-
-def _sql_string(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
