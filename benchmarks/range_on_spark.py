@@ -17,7 +17,7 @@ from benchmarks.worlds import random_boxes, write_walk
 from sanderling.deliver.targets import Targets
 from sanderling.plan.planner import Planner
 from sanderling.settings import Settings
-from sanderling.spark.run import RunOptions, run_plan
+from sanderling.spark.run import BatchTime, RunOptions, run_plan
 from sanderling.spark.session import start_session
 
 REASON = "100,000 objects that all move in every tick, end to end on Spark"
@@ -63,13 +63,13 @@ def run(
         for turn in range(rounds + 1):
             for label, (plan, text) in plans.items():
                 out = folder / f"{label}.jsonl"
-                marks: list[float] = []
+                marks: list[BatchTime] = []
                 options = RunOptions(
                     Targets(out, False, None), "local[2]", 2, None, settings, on_batch=marks.append
                 )
                 summary = run_plan(plan, text, options, spark)
                 if turn:
-                    times[label] += np.diff(marks).tolist()
+                    times[label] += np.diff([m.at for m in marks]).tolist()
                 updates = sum(a + b for a, b in summary.totals.updates.values())
         if given is None:
             spark.stop()

@@ -19,3 +19,5 @@ class Settings:
     least_snapshot_bytes: int = 1 << 20
     # The largest value put into the state store at once.
     state_chunk_bytes: int = 8 << 20
+    # Whether every worker says where its time went; for benchmarks.
+    is_timed: bool = False

@@ -17,6 +17,7 @@ ALLOWED: dict[str, set[str]] = {
     "errors": set(),
     "clock": set(),
     "crash": set(),
+    "laps": set(),
     "settings": set(),
     "types": set(),
     "batches": set(),
@@ -37,8 +38,8 @@ ALLOWED: dict[str, set[str]] = {
     # what puts them together
     "pipeline": {"batches", "errors", "ingest", "plan", "route"},
     "spark": {
-        "batches", "crash", "deliver", "errors", "ingest", "operate", "pipeline", "plan", "route", "settings",
-        "simulate", "state",
+        "batches", "crash", "deliver", "errors", "ingest", "laps", "operate", "pipeline", "plan", "route",
+        "settings", "simulate", "state",
     },
     "simulate": set(),
     "demo": {"clock", "deliver", "pipeline", "plan", "route", "settings", "simulate", "spark"},

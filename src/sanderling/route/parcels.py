@@ -9,13 +9,14 @@ from typing import Any
 
 import pyarrow as pa
 
-READINGS, FOCALS, LETTERS, LATE_ROWS, DELTAS, COUNTS = (
+READINGS, FOCALS, LETTERS, LATE_ROWS, DELTAS, COUNTS, SECONDS = (
     "readings",
     "focals",
     "letters",
     "late",
     "deltas",
     "counts",
+    "seconds",
 )
 
 

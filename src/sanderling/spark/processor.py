@@ -20,9 +20,10 @@ import pyarrow as pa
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from sanderling import crash
+from sanderling.laps import Laps
 from sanderling.operate.shard import Shard
 from sanderling.plan.plans import Plan
-from sanderling.route.parcels import Parcel
+from sanderling.route.parcels import SECONDS, Parcel
 from sanderling.settings import Settings
 from sanderling.state.saved import delta, restore, snapshot
 
@@ -58,13 +59,22 @@ class ShardProcessor(StatefulProcessor):
     def handleInputRows(
         self, key: Any, rows: Iterator[pd.DataFrame], timerValues: Any
     ) -> Iterator[pd.DataFrame]:
+        laps = Laps()
         parcels = [Parcel.from_bytes(blob) for frame in rows for blob in frame["blob"]]
+        laps.end("shuffle: read")
         shard, head = self._load(self.shard_keys.index(key[0]))
+        laps.end("state: load")
         out = shard.advance(parcels)
+        laps.end("operators")
         crash.point("after-advance")
         self._save(shard, head)
+        laps.end("state: save")
         crash.point("after-state")
-        yield pd.DataFrame({"blob": [p.to_bytes() for p in out]})
+        blobs = [p.to_bytes() for p in out]
+        laps.end("operators: pack")
+        if self.settings.is_timed:
+            blobs.append(Parcel(SECONDS, pa.table({}), laps.seconds).to_bytes())
+        yield pd.DataFrame({"blob": blobs})
 
     def close(self) -> None:
         pass

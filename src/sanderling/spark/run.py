@@ -27,9 +27,10 @@ from sanderling.deliver.ledger import Totals
 from sanderling.deliver.targets import Targets, refuse_filled_folder
 from sanderling.errors import ConfigError, InternalError, SanderlingError
 from sanderling.ingest.files import SourceFile
+from sanderling.laps import Laps
 from sanderling.pipeline import find_input, for_source
 from sanderling.plan.plans import Plan
-from sanderling.route.parcels import Parcel
+from sanderling.route.parcels import SECONDS, Parcel
 from sanderling.settings import Settings
 from sanderling.spark.checkpoint import agree, alone_in, note_of, refuse_lost_ledger
 from sanderling.spark.placement import shard_keys
@@ -45,6 +46,14 @@ SECONDS_BETWEEN_LOOKS = 1
 
 
 @dataclass(frozen=True, slots=True)
+class BatchTime:
+    """When a batch had been delivered, and, where workers are timed, what its seconds went into."""
+
+    at: float
+    seconds: dict[str, list[float]]
+
+
+@dataclass(frozen=True, slots=True)
 class RunOptions:
     """How a run is started."""
 
@@ -54,7 +63,7 @@ class RunOptions:
     checkpoint: Path | None = None
     settings: Settings = field(default_factory=Settings)
     progress: Progress | None = None
-    on_batch: Callable[[float], object] | None = None  # the time each batch was delivered, for benchmarks
+    on_batch: Callable[[BatchTime], object] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,18 +195,29 @@ def _start_query(
     spark.dataSource.register(SliceSource)
     streams = tuple(StreamFiles(for_source(s), files[s.stream.name]) for s in plan.streams)
     spec = SourceSpec(
-        streams, tuple(keys), settings.slice_bytes, settings.slice_rows, settings.slices_per_shard * shards
+        streams,
+        tuple(keys),
+        settings.slice_bytes,
+        settings.slice_rows,
+        settings.slices_per_shard * shards,
+        settings.is_timed,
     )
     blobs = spark.readStream.format(FORMAT).option("spec", spec.encoded()).load()
 
     def deliver(number: int, parcels: list[Parcel]) -> None:
+        laps = Laps()
         try:
-            delivery.batch(number, parcels)
+            delivery.batch(number, [p for p in parcels if p.kind != SECONDS])
         except Exception as e:
             failures.append(e)  # on its way through the JVM it would become text
             raise
+        laps.end("sink")
         if options.on_batch is not None:
-            options.on_batch(time.monotonic())
+            said = [laps.seconds, *(p.header for p in parcels if p.kind == SECONDS)]
+            names = {name for seconds in said for name in seconds}
+            options.on_batch(
+                BatchTime(time.monotonic(), {n: [s[n] for s in said if n in s] for n in sorted(names)})
+            )
 
     return start_stream(blobs, plan, keys, work, settings, deliver, is_bounded=True)
 

@@ -18,8 +18,10 @@ from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxFiles, SupportsTr
 from sanderling.ingest.files import SourceFile
 from sanderling.ingest.read import read_slice
 from sanderling.ingest.slices import Offset, Slicer
+from sanderling.laps import Laps
 from sanderling.plan.plans import StreamPlan
 from sanderling.route.pack import pack
+from sanderling.route.parcels import SECONDS, Parcel
 
 Offsets = dict[str, Offset]  # by number of stream
 
@@ -44,6 +46,7 @@ class SourceSpec:
     slice_bytes: int
     slice_rows: int
     slices_per_batch: int
+    is_timed: bool = False
 
     def encoded(self) -> str:
         """As an option of a Spark reader: options are text."""
@@ -123,7 +126,17 @@ class SliceReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         number, piece = partition.value
         spec = self.spec
         plan = spec.streams[number].plan
+        laps = Laps()
         ingested = read_slice(plan.stream, piece)
+        laps.end("source: read")
         for shard, parcel in pack(plan, piece, ingested, len(spec.shard_keys)):
-            key = pa.array([spec.shard_keys[shard]], pa.int32())
-            yield pa.RecordBatch.from_arrays([key, pa.array([parcel.to_bytes()], pa.binary())], schema=BLOBS)
+            blob = parcel.to_bytes()
+            laps.end("packing")
+            yield self._row(shard, blob)
+            laps.end("shuffle: write")
+        if spec.is_timed:
+            yield self._row(0, Parcel(SECONDS, pa.table({}), laps.seconds).to_bytes())
+
+    def _row(self, shard: int, blob: bytes) -> pa.RecordBatch:
+        key = pa.array([self.spec.shard_keys[shard]], pa.int32())
+        return pa.RecordBatch.from_arrays([key, pa.array([blob], pa.binary())], schema=BLOBS)

@@ -1,0 +1,19 @@
+"""Where the time of a batch goes: laps, each with a name."""
+
+from __future__ import annotations
+
+import time
+
+
+class Laps:
+    """A stop watch; `seconds` is by name of lap."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._last = time.perf_counter()
+
+    def end(self, name: str) -> None:
+        """What has passed since the last lap ended goes by this name."""
+        now = time.perf_counter()
+        self.seconds[name] = self.seconds.get(name, 0.0) + now - self._last
+        self._last = now
