@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import range_kernel, range_on_spark
+from benchmarks import follow_kernel, range_kernel, range_on_spark
 
-ALL = {"range_kernel": range_kernel.run, "range_on_spark": range_on_spark.run}
+ALL = {
+    "follow_kernel": follow_kernel.run,
+    "range_kernel": range_kernel.run,
+    "range_on_spark": range_on_spark.run,
+}
 
 if __name__ == "__main__":
     chosen = sys.argv[1:] or list(ALL)

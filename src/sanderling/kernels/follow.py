@@ -156,16 +156,15 @@ def from_objects(
 
 
 @jit
-def neighbours_together(m: int, m_end: int, cell: F64, buckets: int, moves: Any) -> I64:
+def neighbours_together(m: int, m_end: int, x: F64, y: F64, cell: float, buckets: int) -> I64:
     """The moves from m to m_end, those of a cell together if they are many: 30 % less waiting for memory."""
-    if (m_end - m) * 8 < buckets:
+    if (m_end - m) * 64 < buckets:
         return np.arange(m, m_end)
-    old_x, old_y = moves.old_x, moves.old_y
     bucket = np.zeros(m_end - m, np.int32)
     starts = np.zeros(buckets + 1, np.int32)
     for i in range(m, m_end):
-        if old_x[i] == old_x[i]:
-            bucket[i - m] = bucket_of(cell_of(old_x[i], cell[0]), cell_of(old_y[i], cell[0]), buckets - 1)
+        if x[i] == x[i]:
+            bucket[i - m] = bucket_of(cell_of(x[i], cell), cell_of(y[i], cell), buckets - 1)
         starts[bucket[i - m] + 1] += 1
     for b in range(buckets):
         starts[b + 1] += starts[b]
@@ -278,13 +277,14 @@ def follow_all(
             for r in range(first[focals[f_end]], first[focals[f_end] + 1]):
                 aside[r, 0], aside[r, 1] = focal_x[f_end], focal_y[f_end]
             f_end += 1
-        order = neighbours_together(m, m_end, regions.cell, len(regions.head), moves)
+        order = neighbours_together(m, m_end, old_x, moves.old_y, regions.cell[0], len(regions.head))
         for is_new in (False, True):
             n, out = from_objects(is_new, tick, order, followers, stage, moves, new_row, n, out)
             if not is_new:
                 move_regions(focals[f:f_end], first, regions, aside)
         if still > 0:
-            n, out = from_regions(tick, focals[f:f_end], moved, m, m_end, followers, stage, n, out)
+            order = neighbours_together(f, f_end, focal_x, focal_y, objects.cell[0], len(objects.head))
+            n, out = from_regions(tick, focals[order], moved, m, m_end, followers, stage, n, out)
         for k in range(f, f_end):
             for r in range(first[focals[k]], first[focals[k] + 1]):
                 aside[r, 0], aside[r, 1] = place[r, 0], place[r, 1]

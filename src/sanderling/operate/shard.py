@@ -16,6 +16,7 @@ from sanderling.clock import NOTHING_YET, closed_by, tick_end, tick_ends
 from sanderling.operate.inside import Inside
 from sanderling.operate.readings import LastReadings, int64_of
 from sanderling.plan.plans import ALWAYS, NEVER, Plan, StreamPlan
+from sanderling.route.pack import focal_columns
 from sanderling.route.parcels import COUNTS, DELTAS, FOCALS, LATE_ROWS, READINGS, Parcel
 
 
@@ -37,7 +38,8 @@ class StreamShard:
         self.stream = plan.stream
         self.clock = Clock()
         self.objects = LastReadings(plan.stream, schema)
-        self.focals = LastReadings(plan.stream, schema, plan.focals)
+        narrow = pa.schema([schema.field(name) for name in focal_columns(plan.stream)])
+        self.focals = LastReadings(plan.stream, narrow, plan.focals)
         self.inside = Inside(plan)
         self.live = self.inside.new_state(NOTHING_YET, self.objects, self.focals)
         times = np.concatenate([plan.regions.begin, plan.regions.end])
@@ -68,10 +70,11 @@ class StreamShard:
         is_late = np.asarray(table.column(LATE).to_numpy(), np.bool_) | (ends <= self.clock.closed_to)
         if max_ts_before != NOTHING_YET:
             is_late = is_late | (ends < max_ts_before - self.stream.lateness_us)
-        readings = table.drop_columns([LATE, ROW])
+        last = self.objects if parcel.kind == READINGS else self.focals
+        readings = table.select(last.schema.names)
         if is_late.any():
             readings = readings.filter(pa.array(~is_late))
-        (self.objects if parcel.kind == READINGS else self.focals).accept(readings)
+        last.accept(readings)
         if parcel.kind == FOCALS or not is_late.any():
             return None
         rows = table.filter(pa.array(is_late)).select([ROW])

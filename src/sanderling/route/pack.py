@@ -33,9 +33,13 @@ def shard_of(keys: pa.Array, n_shards: int) -> I64:
 
 def shipped_columns(plan: StreamPlan) -> list[str]:
     """What a shard gets of a reading: key, place, gone, and what some query reads."""
-    stream = plan.stream
+    return [*focal_columns(plan.stream), *plan.kept]
+
+
+def focal_columns(stream: Stream) -> list[str]:
+    """What every shard gets of a focal object's reading: who is where, and when."""
     gone = [stream.gone] if stream.gone else []
-    return [stream.key, stream.x, stream.y, *gone, *plan.kept, TS]
+    return [stream.key, stream.x, stream.y, *gone, TS]
 
 
 def was_late(ts: I64, stream: Stream) -> npt.NDArray[np.bool_]:
@@ -66,7 +70,7 @@ def pack(plan: StreamPlan, piece: Slice, ingested: Ingested, n_shards: int) -> I
         mine = table.filter(pa.array(home == shard)) if n_shards > 1 else table
         yield shard, Parcel(READINGS, mine, header)
     if len(plan.focals):
-        focals = table.filter(pc.is_in(keys, value_set=plan.focals))
+        focals = table.select([*focal_columns(stream), LATE]).filter(pc.is_in(keys, value_set=plan.focals))
         if focals.num_rows:
             for shard in range(n_shards):
                 yield shard, Parcel(FOCALS, focals, header)

@@ -37,12 +37,13 @@ class Parcel:
         return cls(header.pop("kind"), tables["table"], header)
 
 
-def tables_to_bytes(tables: dict[str, pa.Table], header: dict[str, Any]) -> bytes:
-    """A JSON header and Arrow IPC streams, one behind the other."""
+def tables_to_bytes(tables: dict[str, pa.Table], header: dict[str, Any], is_kept: bool = False) -> bytes:
+    """A JSON header and Arrow IPC streams, one behind the other; what is kept is compressed."""
+    options = pa.ipc.IpcWriteOptions(compression="lz4" if is_kept else None)
     bodies = {}
     for name, table in tables.items():
         sink = pa.BufferOutputStream()
-        with pa.ipc.new_stream(sink, table.schema) as writer:
+        with pa.ipc.new_stream(sink, table.schema, options=options) as writer:
             writer.write_table(table)
         bodies[name] = sink.getvalue()
     head = json.dumps({"header": header, "sizes": {n: b.size for n, b in bodies.items()}}).encode()

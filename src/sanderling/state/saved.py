@@ -17,7 +17,7 @@ from sanderling.operate.readings import LastReadings, int64_of
 from sanderling.operate.shard import Clock, Shard
 from sanderling.route.parcels import tables_from_bytes, tables_to_bytes
 
-FORMAT = 1
+FORMAT = 2
 
 
 def snapshot(shard: Shard) -> bytes:
@@ -30,7 +30,7 @@ def snapshot(shard: Shard) -> bytes:
             tables[f"{part}.last.{name}"] = readings.last()
             tables[f"{part}.pending.{name}"] = readings.pending
             readings.drain()
-    return tables_to_bytes(tables, {"format": FORMAT, "clocks": clocks})
+    return tables_to_bytes(tables, {"format": FORMAT, "clocks": clocks}, is_kept=True)
 
 
 def delta(shard: Shard) -> bytes:
@@ -43,7 +43,7 @@ def delta(shard: Shard) -> bytes:
             changes = readings.drain()
             if changes.num_rows:
                 tables[f"{part}.changes.{name}"] = changes
-    return tables_to_bytes(tables, {"format": FORMAT, "clocks": clocks})
+    return tables_to_bytes(tables, {"format": FORMAT, "clocks": clocks}, is_kept=True)
 
 
 def restore(shard: Shard, snapshot_bytes: bytes | None, deltas: list[bytes]) -> None:

@@ -1,0 +1,55 @@
+"""The whole way of a tick without Spark: packing, shards, state and lines, one after the other."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+
+from sanderling.batches import ROW, TS
+from sanderling.deliver.changes import UpdateLines, gather
+from sanderling.ingest.letters import LETTERS
+from sanderling.ingest.read import Ingested
+from sanderling.ingest.slices import Slice
+from sanderling.operate.shard import Shard
+from sanderling.pipeline import shard_schemas
+from sanderling.plan.plans import Plan
+from sanderling.route.pack import pack
+from sanderling.route.parcels import Parcel
+from sanderling.state.saved import delta
+
+TICK_US = 1_000_000
+
+
+class Engine:
+    """Shards in this process, a tick a batch."""
+
+    def __init__(self, plan: Plan, shards: int = 2):
+        streams = tuple(replace(s, stream=replace(s.stream, format="parquet")) for s in plan.streams)
+        self.plan = replace(plan, streams=streams)
+        self.shards = [Shard(self.plan, n, shard_schemas(self.plan)) for n in range(shards)]
+        self.lines = UpdateLines(self.plan)
+        self.number = 0
+
+    def tick(self, columns: dict[str, np.ndarray]) -> tuple[float, int]:  # type: ignore[type-arg]
+        """Readings of the next second: how long they took, and how many updates came of them."""
+        self.number += 1
+        n = len(next(iter(columns.values())))
+        ts = np.full(n, self.number)
+        table = pa.table(columns | {"ts": ts, TS: ts * TICK_US, ROW: np.arange(1, n + 1)})
+        piece = Slice(self.number, "made", "made", 0, 0, 1, is_last=False)
+        (stream,) = self.plan.streams
+        started = time.perf_counter()
+        parcels: list[list[bytes]] = [[] for _ in self.shards]
+        for shard, parcel in pack(stream, piece, Ingested(table, LETTERS.empty_table(), n), len(self.shards)):
+            parcels[shard].append(parcel.to_bytes())
+        said = []
+        for engine, mine in zip(self.shards, parcels, strict=True):
+            out = engine.advance([Parcel.from_bytes(data) for data in mine])
+            delta(engine)
+            said += [p.to_bytes() for p in out]
+        changes = gather(self.plan, [Parcel.from_bytes(data) for data in said])
+        updates = sum(len(self.lines.of(change.rows)) for change in changes.values())
+        return time.perf_counter() - started, updates

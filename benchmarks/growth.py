@@ -1,0 +1,109 @@
+"""What more of everything costs: seconds a tick, and memory, as objects and queries grow."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks import pictures
+from benchmarks.engine import Engine
+from benchmarks.report import report
+from benchmarks.squares import plan_of, squares_script
+
+REASON = "squares that follow objects, everything but Spark: what more of everything costs"
+
+
+@dataclass(frozen=True)
+class Case:
+    """How much there is: parked objects report once; idle squares follow objects far away, that do too."""
+
+    label: str
+    moving: int
+    parked: int = 0
+    squares: int = 0
+    idle_squares: int = 0
+    are_parked_outside: bool = True
+
+
+def cases(n: int) -> list[Case]:
+    return [
+        Case("as it is", n, squares=n),
+        Case("2 × objects, all moving", 2 * n, squares=n),
+        Case("2 × queries", n, squares=2 * n),
+        Case("10 × objects, the added ones stand still", n, parked=9 * n, squares=n),
+        Case("10 × queries, the added ones outside the busy area", n, squares=n, idle_squares=9 * n),
+        Case("10 × objects, the added ones under the squares", n, parked=9 * n, squares=n,
+             are_parked_outside=False),
+    ]  # fmt: skip
+
+
+def measure(case: Case, side: float, step: float, ticks: int) -> dict[str, float]:
+    """Seconds, updates and memory of one case, in this process."""
+    rng = np.random.default_rng(11)
+    n = case.moving
+    # Focal objects of idle squares report once, from the far side of the map.
+    total = n + case.parked + case.idle_squares
+    x, y = rng.random(total), rng.random(total)
+    x[n : n + case.parked] += 2.0 if case.are_parked_outside else 0.0
+    x[n + case.parked :] += 4.0
+    focals = np.concatenate([np.arange(case.squares) % n, np.arange(n + case.parked, total)])
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        plan = plan_of(squares_script(folder, folder / "none.parquet", focals, side))
+    before = _resident_bytes()
+    engine = Engine(plan)
+    engine.tick({"id": np.arange(total), "x": x, "y": y})
+    seconds, updates, size = [], [], 0
+    for _ in range(ticks + 2):
+        x[:n] += rng.normal(0, step, n)
+        y[:n] += rng.normal(0, step, n)
+        took, count = engine.tick({"id": np.arange(n), "x": x[:n].copy(), "y": y[:n].copy()})
+        seconds.append(took)
+        updates.append(count)
+        size = max(size, _resident_bytes() - before)
+    # The first ticks make room for everything.
+    return {
+        "seconds a tick": float(np.median(seconds[2:])), "updates a tick": float(np.median(updates[2:])),
+        "resident bytes": float(size),
+    }  # fmt: skip
+
+
+def run(objects: int = 100_000, side: float = 0.01, step: float = 0.0005, ticks: int = 9) -> dict[str, Any]:
+    rows: list[dict[str, Any]] = []
+    for case in cases(objects):
+        # A process each, so that memory is its own.
+        said = subprocess.run(
+            [sys.executable, "-m", "benchmarks.growth", json.dumps([asdict(case), side, step, ticks])],
+            check=True, capture_output=True, text=True,
+        )  # fmt: skip
+        rows.append({"case": case.label} | json.loads(said.stdout.splitlines()[-1]))
+    base = rows[0]
+    for row in rows:
+        row["times"] = row["seconds a tick"] / base["seconds a tick"]
+        row["µs an update"] = 1e6 * row["seconds a tick"] / max(row["updates a tick"], 1)
+    facts = {
+        "objects": objects, "queries": objects,
+        "bytes an object": (rows[1]["resident bytes"] - base["resident bytes"]) / objects,
+        "bytes a query": (rows[2]["resident bytes"] - base["resident bytes"]) / objects,
+        "times with 10 × objects, the added ones still": rows[3]["times"],
+        "times with 10 × queries outside": rows[4]["times"],
+    }  # fmt: skip
+    report("growth", REASON, rows, facts)
+    pictures.growth(rows, facts)
+    return {"rows": rows, **facts}
+
+
+def _resident_bytes() -> int:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+
+
+if __name__ == "__main__":
+    case, side, step, ticks = json.loads(sys.argv[1])
+    print(json.dumps(measure(Case(**case), side, step, ticks)))

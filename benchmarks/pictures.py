@@ -1,0 +1,106 @@
+"""The benchmarks as pictures, for docs/benchmarks/."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+
+matplotlib.use("svg")
+
+from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
+
+PICTURES = Path(__file__).resolve().parents[1] / "docs" / "benchmarks"
+BLUE, ORANGE, GREY = "#2f6f9f", "#d9822b", "#b8c0c8"
+
+plt.rcParams |= {
+    "svg.hashsalt": "sanderling", "svg.fonttype": "none", "font.size": 10, "font.family": "sans-serif",
+    "axes.spines.top": False, "axes.spines.right": False, "figure.constrained_layout.use": True,
+}  # fmt: skip
+
+
+def save(figure: Figure, name: str) -> None:
+    """Without a date: the same figures give the same file."""
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    figure.savefig(PICTURES / f"{name}.svg", metadata={"Date": None})
+    plt.close(figure)
+
+
+def follow_kernel(rows: list[dict[str, Any]]) -> None:
+    figure, axes = plt.subplots(figsize=(6.4, 3))
+    labels = [r["objects that moved"] for r in rows]
+    for shift, key, color in ((-0.2, "kernel, seconds a tick", BLUE), (0.2, "STRtree, seconds a tick", GREY)):
+        bars = axes.bar([i + shift for i in range(len(rows))], [r[key] for r in rows], 0.4, color=color)
+        axes.bar_label(bars, [f"{r[key]:.3g} s" for r in rows], padding=2, fontsize=8)
+    axes.set_yscale("log")
+    axes.set_xticks(
+        range(len(rows)),
+        [f"{label}\n{r['times faster']:.0f} × faster" for label, r in zip(labels, rows, strict=True)],
+    )
+    axes.set_xlabel("objects, and their squares, that moved")
+    axes.set_ylabel("seconds a tick")
+    axes.legend(["the kernel", "STRtree rebuilt, queried, diffed"], frameon=False, fontsize=8)
+    save(figure, "follow_kernel")
+
+
+def growth(rows: list[dict[str, Any]], facts: dict[str, Any]) -> None:
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.2), width_ratios=[2.2, 1])
+    labels = [r["case"].replace(", ", ",\n") for r in rows]
+    bars = left.barh(labels, [r["times"] for r in rows], color=[GREY, *[BLUE] * 4, ORANGE][: len(rows)])
+    left.bar_label(
+        bars,
+        [f"{r['times']:.2f} ×   {r['updates a tick']:,.0f} updates" for r in rows],
+        padding=3,
+        fontsize=8,
+    )
+    left.set_xlim(right=1.7 * max(r["times"] for r in rows))
+    left.invert_yaxis()
+    left.set_xlabel("time a tick, times that of 100,000 objects and queries")
+    names = ("bytes an object", "bytes a query")
+    bars = right.bar([n.removeprefix("bytes ") for n in names], [facts[n] for n in names], 0.5, color=BLUE)
+    right.bar_label(bars, [f"{facts[n]:,.0f}" for n in names], padding=2)
+    right.set_ylabel("bytes of memory, over two shards")
+    save(figure, "growth")
+
+
+def answer_size(rows: list[dict[str, Any]]) -> None:
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.4))
+    shares = [r for r in rows if r["varied"] == "share"]
+    x = [100 * r["share that moved"] for r in shares]
+    left.plot(x, [r["complete answer, rows"] for r in shares], "o-", color=GREY, label="complete answer")
+    left.plot(
+        x, [r["incremental answer, rows"] for r in shares], "o-", color=BLUE, label="incremental answer"
+    )
+    left.set_yscale("log")
+    left.set_xlabel("objects that moved within 5 seconds, %")
+    left.set_ylabel("rows, over all queries")
+    left.legend(frameon=False, fontsize=8)
+    sides = [r for r in rows if r["varied"] == "side"]
+    for share, color in zip(sorted({r["share that moved"] for r in sides}), (BLUE, ORANGE), strict=False):
+        some = [r for r in sides if r["share that moved"] == share]
+        label = f"{share:.0%} of the objects moved"
+        right.plot([r["side"] for r in some], [r["times"] for r in some], "o-", color=color, label=label)
+    right.axhline(7, color=GREY, linestyle="--", label="PLACE: up to seven times")
+    right.set_yscale("log")
+    right.set_xlabel("side of the square, of the map's")
+    right.set_ylabel("complete : incremental")
+    right.legend(frameon=False, fontsize=8)
+    save(figure, "answer_size")
+
+
+def tick_profile(rows: list[dict[str, Any]]) -> None:
+    figure, axes = plt.subplots(figsize=(9, 2.6))
+    stages = [k for k in rows[0] if k not in ("pipeline", "a tick")]
+    colors = plt.get_cmap("tab20").colors  # type: ignore[attr-defined]
+    for y, row in enumerate(rows):
+        at = 0.0
+        for color, stage in zip(colors, stages, strict=False):
+            axes.barh(y, row[stage], left=at, color=color, label=stage if y == 0 else None)
+            at += row[stage]
+    axes.set_yticks(range(len(rows)), [r["pipeline"] for r in rows])
+    axes.invert_yaxis()
+    axes.set_xlabel("milliseconds a tick")
+    figure.legend(loc="outside upper center", ncols=5, frameon=False, fontsize=8)
+    save(figure, "tick_profile")
