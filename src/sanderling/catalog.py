@@ -39,6 +39,10 @@ class Stream:
     lateness_us: int
     stale_after_us: int | None
 
+    @property
+    def key_type(self) -> SqlType:
+        return next(c.type for c in self.columns if c.name == self.key)
+
     def column(self, name: str) -> Column | None:
         folded = name.casefold()
         return next((c for c in self.columns if c.name.casefold() == folded), None)

@@ -19,7 +19,7 @@ from sanderling.batches import TS
 from sanderling.errors import ConfigError
 from sanderling.ingest.files import STREAM_FORMATS, SourceFile, find_files, format_of, unpack
 from sanderling.ingest.header import check_header
-from sanderling.plan.plans import Plan, Regions, StreamPlan
+from sanderling.plan.plans import NO_QUERIES, Plan, Regions, StreamPlan
 from sanderling.route.pack import shipped_columns
 
 
@@ -52,6 +52,11 @@ def find_input(plan: Plan, work: Path) -> tuple[Plan, dict[str, tuple[SourceFile
         streams.append(replace(stream_plan, stream=stream))
         files[stream.name] = found
     return replace(plan, streams=tuple(streams)), files
+
+
+def for_shards(plan: Plan) -> Plan:
+    """What the shards need of a plan: not the names of queries and their text."""
+    return replace(plan, queries=NO_QUERIES)
 
 
 def for_source(plan: StreamPlan) -> StreamPlan:

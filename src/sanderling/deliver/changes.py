@@ -88,7 +88,7 @@ class UpdateLines:
 
     def __init__(self, plan: Plan):
         self.templates = plan.templates()
-        names = [q.name for q in plan.queries]
+        names = plan.queries.names.to_pylist()
         ranks = {name: rank for rank, name in enumerate(sorted(set(names), key=str.encode))}
         self.ranks = pa.array([ranks[name] for name in names], pa.int64())
         opening = [f'{{"query": {json.dumps(name, ensure_ascii=False)}, "tick": "' for name in names]

@@ -133,7 +133,7 @@ class Delivery:
             ledger.count(query, sign, len(self.plan.queries))
 
     def totals(self) -> Totals:
-        return self.ledger.totals([q.name for q in self.plan.queries])
+        return self.ledger.totals(self.plan.queries.names.to_pylist())
 
     def finish(self) -> None:
         """The input has ended: the targets appear under their names. Killed here, a restart goes on here."""

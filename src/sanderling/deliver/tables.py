@@ -28,7 +28,7 @@ class QueryFolders:
         self.folder.mkdir(parents=True, exist_ok=True)
 
     def write(self, batch: int, rows: dict[int, pa.Table]) -> None:
-        names = pa.array([q.name for q in self.plan.queries])
+        names = self.plan.queries.names
         templates = self.plan.templates()
         for number, table in sorted(rows.items()):
             outputs = templates[number].outputs
@@ -83,9 +83,9 @@ def _free(name: str, taken: set[str]) -> str:
 
 def refuse_long_names(plan: Plan) -> None:
     """A query's name becomes a folder's, and file systems have a limit."""
-    for query in plan.queries:
-        if len(f"query={quote(query.name, safe='')}") > LONGEST_NAME:
+    for name in plan.queries.names.to_pylist():
+        if len(f"query={quote(name, safe='')}") > LONGEST_NAME:
             raise ConfigError(
-                "config.not_writable", f'no folder can be named after the query "{query.name}"',
+                "config.not_writable", f'no folder can be named after the query "{name}"',
                 "give it a shorter name, or write lines of JSON",
             )  # fmt: skip

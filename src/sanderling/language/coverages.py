@@ -21,6 +21,8 @@ from sanderling.language.statements import (
     PolygonShape,
     RectShape,
     Span,
+    Spot,
+    Spots,
     Value,
 )
 
@@ -53,7 +55,8 @@ class CoverageParser:
         first = self._curr
         if first and first.token_type == TokenType.STRING:
             self._advance()
-            return Value(first.text, Span(first.start, first.end + 1))
+            end = first.end + 1
+            return Value(first.text, Span(first.start, end), Spot(end, 1))
         sign = self._sign()
         has_point = self._match(TokenType.DOT)
         token = self._curr
@@ -61,7 +64,8 @@ class CoverageParser:
             self.raise_error(f"Expected {what}")
         text = f".{token.text}" if has_point else token.text
         number = float(text) if any(c in text for c in ".eE") else int(text)
-        return Value(sign * number, Span(first.start, token.end + 1))
+        end = token.end + 1
+        return Value(sign * number, Span(first.start, end), None if has_point else Spot(end, sign))
 
     def _sign(self) -> int:
         sign = 1
@@ -71,6 +75,9 @@ class CoverageParser:
         return sign
 
     def _finite(self) -> float:
+        return float(self._finite_value().value)
+
+    def _finite_value(self) -> Value:
         first = self._curr
         value = self._value("a number")
         if isinstance(value.value, str):
@@ -80,7 +87,7 @@ class CoverageParser:
         if abs(value.value) > LARGEST:
             hint = f"coordinates and sizes go up to {LARGEST:g}"
             raise self.refuse("query.not_finite", f"{value.value} is too large", hint, first, self._prev)
-        return float(value.value)
+        return value
 
     def _not_negative(self, what: str, number: float, at: Token) -> None:
         if number < 0:
@@ -112,11 +119,11 @@ class CoverageParser:
         self._advance()
         if self._curr and self._curr.token_type == TokenType.STRING and self._curr.text.upper() == "M":
             return self._parse_moving(first)
-        starts, numbers = self._numbers()
+        starts, numbers, spots = self._numbers()
         if len(numbers) == 4:
-            return RectShape(*numbers)
+            return self._rect(numbers, spots)
         if len(numbers) == 3:
-            return self._circle(starts, numbers)
+            return self._circle(starts, numbers, spots)
         raise self._wrong_count(first, f"INSIDE got {len(numbers)} numbers")
 
     def _parse_moving(self, first: Token) -> InsideTarget:
@@ -130,36 +137,40 @@ class CoverageParser:
             )  # fmt: skip
         focal = self._value("the focal object's key")
         starts: list[Token] = []
-        sizes: list[float] = []
+        values: list[Value] = []
         while self._match(TokenType.COMMA):
             starts.append(self._curr)
-            sizes.append(self._finite())
+            values.append(self._finite_value())
         self._match_r_paren()
-        if len(sizes) not in (1, 2):
-            raise self._wrong_count(first, f"a moving INSIDE got {len(sizes)} sizes")
+        if len(values) not in (1, 2):
+            raise self._wrong_count(first, f"a moving INSIDE got {len(values)} sizes")
+        sizes, spots = [float(v.value) for v in values], tuple(v.spot for v in values)
         for start, size in zip(starts, sizes, strict=True):
             self._not_negative("radius" if len(sizes) == 1 else "length", size, start)
         return (
-            MovingCircleShape(focal, sizes[0])
+            MovingCircleShape(focal, sizes[0], spots)
             if len(sizes) == 1
-            else MovingRectShape(focal, sizes[0], sizes[1])
+            else MovingRectShape(focal, sizes[0], sizes[1], spots)
         )
 
     def _wrong_count(self, first: Token, message: str) -> QueryError:
         error: QueryError = self.refuse("query.wrong_argument_count", message, FORMS, first, self._prev)
         return error
 
-    def _numbers(self) -> tuple[list[Token], list[float]]:
-        starts, numbers = [self._curr], [self._finite()]
+    def _numbers(self) -> tuple[list[Token], list[float], Spots]:
+        starts, values = [self._curr], [self._finite_value()]
         while self._match(TokenType.COMMA):
             starts.append(self._curr)
-            numbers.append(self._finite())
+            values.append(self._finite_value())
         self._match_r_paren()
-        return starts, numbers
+        return starts, [float(v.value) for v in values], tuple(v.spot for v in values)
 
-    def _circle(self, starts: list[Token], numbers: list[float]) -> CircleShape:
+    def _circle(self, starts: list[Token], numbers: list[float], spots: Spots) -> CircleShape:
         self._not_negative("radius", numbers[2], starts[2])
-        return CircleShape(*numbers)
+        return CircleShape(numbers[0], numbers[1], numbers[2], spots)
+
+    def _rect(self, numbers: list[float], spots: Spots) -> RectShape:
+        return RectShape(numbers[0], numbers[1], numbers[2], numbers[3], spots)
 
     # ----- coverages
 
@@ -182,14 +193,14 @@ class CoverageParser:
             return self._checked([self._rings()], first)
         if word == "MULTIPOLYGON":
             return self._checked(self._polygons(), first)
-        starts, numbers = self._numbers()
+        starts, numbers, spots = self._numbers()
         expected = 4 if word == "RECT" else 3
         if len(numbers) != expected:
             raise self.refuse(
                 "query.wrong_argument_count", f"{word} takes {expected} numbers, not {len(numbers)}",
                 "RECT (x1, y1, x2, y2) or CIRCLE (x, y, r)", first, self._prev,
             )  # fmt: skip
-        return RectShape(*numbers) if word == "RECT" else self._circle(starts, numbers)
+        return self._rect(numbers, spots) if word == "RECT" else self._circle(starts, numbers, spots)
 
     def _polygons(self) -> list[list[list[tuple[float, float]]]]:
         polygons = []

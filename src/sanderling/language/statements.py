@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sqlglot import exp
 
@@ -22,11 +22,24 @@ class Name:
 
 
 @dataclass(frozen=True, slots=True)
+class Spot:
+    """Which literal a constant was read from: the one that ends here, and the sign before it."""
+
+    end: int
+    sign: int
+
+
+@dataclass(frozen=True, slots=True)
 class Value:
     """A constant as written: a string or a number."""
 
     value: str | int | float
     span: Span
+    spot: Spot | None = field(default=None, compare=False)
+
+
+# Where the numbers of a shape stand, in the order of its fields.
+Spots = tuple[Spot | None, ...]
 
 
 # Coverages: the shape of an area. Numbers are finite; ranges are checked where they are read.
@@ -38,6 +51,7 @@ class RectShape:
     y1: float
     x2: float
     y2: float
+    spots: Spots = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +59,7 @@ class CircleShape:
     x: float
     y: float
     radius: float
+    spots: Spots = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +72,14 @@ class MovingRectShape:
     focal: Value
     xdist: float
     ydist: float
+    spots: Spots = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class MovingCircleShape:
     focal: Value
     radius: float
+    spots: Spots = field(default=(), compare=False)
 
 
 Coverage = RectShape | CircleShape | PolygonShape

@@ -1,122 +1,152 @@
-"""Checked queries to a plan: templates get numbers, constants become columns, regions one table a stream."""
+"""Checked queries to a plan: templates get numbers, regions become one table a stream.
+
+cohorts ──► put together, in order of name ──► queries
+        └─► by stream ──► regions, constants by template, focal objects
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
-import shapely
+import pyarrow.compute as pc
 
 from sanderling.catalog import Stream
-from sanderling.language.statements import (
-    CircleShape,
-    MovingCircleShape,
-    MovingRectShape,
-    PolygonShape,
-    RectShape,
-)
-from sanderling.plan.plans import (
-    BOX,
-    DISC,
-    EVERYWHERE,
-    POLYGON,
-    Plan,
-    PlannedQuery,
-    Regions,
-    StreamPlan,
-    Template,
-)
-from sanderling.plan.relations import Shape
+from sanderling.plan.cohorts import Cohort
+from sanderling.plan.plans import Plan, PlannedQueries, Regions, StreamPlan, Template
 from sanderling.plan.selects import Draft
 
-if TYPE_CHECKING:
-    from sanderling.plan.planner import Registered
-
-# kind, a, b, c, d, wkb
-Row = tuple[int, float, float, float, float, bytes | None]
+I64 = npt.NDArray[np.int64]
 
 
-def build_plan(streams: Sequence[Stream], registered: Sequence[Registered]) -> Plan:
+@dataclass(frozen=True, slots=True)
+class Numbered:
+    """A cohort whose queries have numbers (-1: dropped) and a template."""
+
+    cohort: Cohort
+    queries: I64
+    template: Template
+
+    @property
+    def query(self) -> I64:
+        """By region."""
+        return self.cohort.regions_of(self.queries)
+
+
+def build_plan(streams: Sequence[Stream], cohorts: Sequence[Cohort]) -> Plan:
     """The plan for the given streams and queries; queries are numbered in order of name."""
-    ordered = sorted(registered, key=lambda q: (q.name.encode(), q.begin))
-    templates: dict[object, Template] = {}
-    queries = []
-    for number, query in enumerate(ordered):
-        template = _template(query.draft, templates)
-        queries.append(
-            PlannedQuery(
-                number, query.name, query.draft.stream.name, template.id, query.begin, query.end, query.sql
-            )
-        )
-    plans = [_stream_plan(stream, ordered, queries, templates) for stream in streams]
-    return Plan(tuple(plans), tuple(queries))
+    sizes = [len(c) for c in cohorts]
+    cohort_of = np.repeat(np.arange(len(cohorts)), sizes)
+    names = _strings(c.names for c in cohorts)
+    begin, end = _column((c.begin for c in cohorts), np.int64), _column((c.end for c in cohorts), np.int64)
+    is_there = _column((c.is_there for c in cohorts), np.bool_)
+    order = _order(names, begin, is_there)
+    number = np.full(len(names), -1, np.int64)
+    number[order] = np.arange(len(order))
+    templates = _templates(cohorts, cohort_of[order])
+    numbered = [
+        Numbered(cohort, number[last - len(cohort) : last], template)
+        for cohort, last, template in zip(cohorts, np.cumsum(sizes), templates, strict=True)
+    ]
+    stream_of = {s.name: i for i, s in enumerate(streams)}
+    stream = np.array([stream_of[c.draft.stream.name] for c in cohorts], np.int32)
+    template = np.array([t.id for t in templates], np.int32)
+    queries = PlannedQueries(
+        names.take(order), tuple(stream_of), stream[cohort_of[order]], template[cohort_of[order]],
+        begin[order], end[order], _strings(c.sql for c in cohorts).take(order),
+    )  # fmt: skip
+    plans = [_stream_plan(s, [c for c in numbered if c.cohort.draft.stream is s], queries) for s in streams]
+    return Plan(tuple(plans), queries)
 
 
-def _template(draft: Draft, templates: dict[object, Template]) -> Template:
-    key = draft.template_key
-    if key not in templates:
-        columns = [pa.field(c.name, c.type.arrow) for c in draft.constants]
-        if draft.table is not None:
-            columns += [pa.field(f"q:{c.name}", c.type.arrow) for c in draft.table.columns]
-        templates[key] = Template(
-            len(templates), draft.stream.name, draft.where, draft.where_reads, draft.outputs,
-            pa.schema(columns), draft.is_keyed, draft.where_words,
-        )  # fmt: skip
-    return templates[key]
+def _order(names: pa.Array, begin: I64, is_there: npt.NDArray[np.bool_]) -> I64:
+    """Rows of those that are there, by the bytes of their names; of one name, by time."""
+    kept = np.flatnonzero(is_there)
+    table = pa.table({"name": names.take(kept), "begin": begin[kept]})
+    by_name = pc.sort_indices(table, sort_keys=[("name", "ascending"), ("begin", "ascending")])
+    return np.asarray(kept[by_name.to_numpy()])
 
 
-def _stream_plan(
-    stream: Stream,
-    registered: list[Registered],
-    queries: list[PlannedQuery],
-    templates: dict[object, Template],
-) -> StreamPlan:
-    mine = [(r, q) for r, q in zip(registered, queries, strict=True) if r.draft.stream is stream]
-    own = [t for t in templates.values() if t.stream == stream.name]
-    named = dict.fromkeys(_focal(r.draft.shape) for r, _ in mine)
-    named.pop(None, None)
-    focals = {key: number for number, key in enumerate(named)}
-    pieces: dict[int, list[pa.Table]] = {t.id: [] for t in own}
-    counts = dict.fromkeys(pieces, 0)
-    columns: dict[str, list[object]] = {n: [] for n in ("query", "template", "row", "focal", "begin", "end")}
-    shapes: list[Row] = []
-    for r, q in mine:
-        own_shapes = _shapes(r.draft)
-        n = len(own_shapes)
-        pieces[q.template].append(_constants(r.draft, n, templates))
-        columns["query"] += [q.id] * n
-        columns["template"] += [q.template] * n
-        columns["row"] += range(counts[q.template], counts[q.template] + n)
-        columns["focal"] += [focals.get(_focal(r.draft.shape), -1)] * n
-        columns["begin"] += [q.begin] * n
-        columns["end"] += [q.end] * n
-        shapes += own_shapes
-        counts[q.template] += n
-    regions = _regions(columns, shapes)
-    key = stream.column(stream.key)
-    assert key is not None
-    constants = tuple(pa.concat_tables(pieces[t.id]).combine_chunks() for t in own)
+def _templates(cohorts: Sequence[Cohort], cohort_of: I64) -> list[Template]:
+    """By cohort; numbered, and told in words, by the first query that has them."""
+    _, first = np.unique(cohort_of, return_index=True)
+    found: dict[object, Template] = {}
+    for number in cohort_of[np.sort(first)]:
+        draft = cohorts[number].draft
+        if draft.template_key not in found:
+            found[draft.template_key] = _template(len(found), draft, cohorts[number].constants.schema)
+    return [found[c.draft.template_key] for c in cohorts]
+
+
+def _template(number: int, draft: Draft, constants: pa.Schema) -> Template:
+    is_without = not draft.constants and draft.table is None
+    return Template(
+        number, draft.stream.name, draft.where, draft.where_reads, draft.outputs,
+        pa.schema([]) if is_without else constants, draft.is_keyed, draft.where_words,
+    )  # fmt: skip
+
+
+def _stream_plan(stream: Stream, cohorts: list[Numbered], queries: PlannedQueries) -> StreamPlan:
+    own = {c.template.id: c.template for c in cohorts}
+    templates = [own[number] for number in sorted(own)]
+    query = _column((c.query for c in cohorts), np.int64)
+    order = _by_query(query)
+    query = query[order]
+    template = queries.template[query]
+    focal, focals = _focals(stream, cohorts, order)
+    a, b, c, d = (_column((n.cohort.areas.numbers[i] for n in cohorts), np.float64)[order] for i in range(4))
+    kinds = (np.full(len(n.cohort.areas), n.cohort.areas.kind, np.int8) for n in cohorts)
+    wkb = [found for n in cohorts for found in n.cohort.areas.wkb]
+    regions = Regions(
+        query=query.astype(np.int32), template=template, row_in_template=_row_in(template),
+        kind=_column(kinds, np.int8)[order], a=a, b=b, c=c, d=d, focal=focal, begin=queries.begin[query],
+        end=queries.end[query], wkb=tuple(wkb[i] for i in order) if any(wkb) else (None,) * len(order),
+    )  # fmt: skip
     return StreamPlan(
-        stream, _kept(stream, own), tuple(own), constants, regions, pa.array(list(focals), key.type.arrow)
+        stream, _kept(stream, templates), tuple(templates), _constants(cohorts), regions, focals
     )
 
 
-def _regions(columns: dict[str, list[object]], shapes: list[Row]) -> Regions:
-    numbers = np.array([s[:5] for s in shapes], dtype=np.float64).reshape(len(shapes), 5)
-    a, b, c, d = (np.ascontiguousarray(numbers[:, i]) for i in range(1, 5))
-    return Regions(
-        query=np.array(columns["query"], np.int32),
-        template=np.array(columns["template"], np.int32),
-        row_in_template=np.array(columns["row"], np.int64),
-        kind=numbers[:, 0].astype(np.int8),
-        a=a, b=b, c=c, d=d,
-        focal=np.array(columns["focal"], np.int64),
-        begin=np.array(columns["begin"], np.int64),
-        end=np.array(columns["end"], np.int64),
-        wkb=tuple(s[5] for s in shapes),
-    )  # fmt: skip
+def _by_query(query: I64) -> I64:
+    """Rows of queries that are there, in order; stable: a table's rows stay as they are."""
+    order = np.argsort(query, kind="stable")
+    return order[int(np.searchsorted(query[order], 0)) :]
+
+
+def _row_in(template: npt.NDArray[np.int32]) -> I64:
+    """How many rows of the same template stand before."""
+    by_template = np.argsort(template, kind="stable")
+    grouped = template[by_template]
+    rows = np.empty(len(template), np.int64)
+    rows[by_template] = np.arange(len(template)) - np.searchsorted(grouped, grouped)
+    return rows
+
+
+def _constants(cohorts: list[Numbered]) -> tuple[pa.Table, ...]:
+    """The constants of each template, in order of query."""
+    by_template: dict[int, list[Numbered]] = {}
+    for numbered in cohorts:
+        by_template.setdefault(numbered.template.id, []).append(numbered)
+    tables = []
+    for _, mine in sorted(by_template.items()):
+        order = _by_query(_column((n.query for n in mine), np.int64))
+        whole = pa.concat_tables([n.cohort.constants for n in mine]).combine_chunks()
+        tables.append(whole.take(pa.array(order)).combine_chunks())
+    return tuple(tables)
+
+
+def _focals(stream: Stream, cohorts: list[Numbered], order: I64) -> tuple[I64, pa.Array]:
+    """By region the number of its focal object, -1 without one; and the keys, by number."""
+    type_ = stream.key_type.arrow
+    keys = [
+        pa.nulls(len(n.cohort.areas), type_) if n.cohort.focals is None else n.cohort.focals for n in cohorts
+    ]
+    encoded = pa.concat_arrays([pa.nulls(0, type_), *keys]).take(pa.array(order)).dictionary_encode()
+    return encoded.indices.fill_null(-1).to_numpy().astype(np.int64), encoded.dictionary
 
 
 def _kept(stream: Stream, templates: list[Template]) -> tuple[str, ...]:
@@ -127,43 +157,9 @@ def _kept(stream: Stream, templates: list[Template]) -> tuple[str, ...]:
     return tuple(c.name for c in stream.columns if c.name in reads and c.name not in fixed)
 
 
-def _focal(shape: Shape) -> object | None:
-    return shape.focal.value if isinstance(shape, (MovingRectShape, MovingCircleShape)) else None
+def _column(parts: Iterable[npt.NDArray[Any]], type_: type) -> npt.NDArray[Any]:
+    return np.concatenate([np.empty(0, type_), *parts])
 
 
-def _constants(draft: Draft, n: int, templates: dict[object, Template]) -> pa.Table:
-    schema = templates[draft.template_key].constants
-    arrays = [pa.array([c.value] * n, c.type.arrow) for c in draft.constants]
-    if draft.table is not None:
-        arrays += [draft.table.rows.column(c.name).combine_chunks() for c in draft.table.columns]
-    if not arrays:
-        # A table without columns has no rows either: a place-holder keeps the count.
-        return pa.table({"none": pa.nulls(n)})
-    return pa.Table.from_arrays(arrays, schema=schema)
-
-
-def _shapes(draft: Draft) -> list[Row]:
-    if draft.table is not None and draft.table.region is not None:
-        wkbs = draft.table.rows.column(draft.table.region).to_pylist()
-        return [_polygon(wkb) for wkb in wkbs]
-    return [_shape(draft.shape)]
-
-
-def _shape(shape: Shape) -> Row:
-    match shape:
-        case RectShape(x1, y1, x2, y2):
-            return (BOX, min(x1, x2), min(y1, y2), max(x1, x2), max(y1, y2), None)
-        case CircleShape(x, y, radius):
-            return (DISC, x, y, radius, 0.0, None)
-        case MovingRectShape(_, xdist, ydist):
-            return (BOX, xdist, ydist, 0.0, 0.0, None)
-        case MovingCircleShape(_, radius):
-            return (DISC, radius, 0.0, 0.0, 0.0, None)
-        case PolygonShape(wkb):
-            return _polygon(wkb)
-    return (EVERYWHERE, 0.0, 0.0, 0.0, 0.0, None)
-
-
-def _polygon(wkb: bytes) -> Row:
-    x1, y1, x2, y2 = shapely.bounds(shapely.from_wkb(wkb))
-    return (POLYGON, float(x1), float(y1), float(x2), float(y2), wkb)
+def _strings(parts: Iterable[pa.Array]) -> pa.Array:
+    return pa.concat_arrays([pa.nulls(0, pa.string()), *parts])

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pyarrow.compute as pc
+
 from sanderling.clock import show_duration
 from sanderling.plan.listing import Listing
 from sanderling.plan.plans import BOX, DISC, EVERYWHERE, POLYGON, OutputColumn, Plan
@@ -11,9 +14,10 @@ SHAPES = {BOX: "rectangle", DISC: "circle", POLYGON: "polygon", EVERYWHERE: "eve
 
 def explain_query(plan: Plan, name: str) -> Listing:
     """A tree from the subscriber down to the stream; read it from the bottom up."""
-    query = [q for q in plan.queries if q.name == name][-1]
+    names = pc.equal(plan.queries.names, name).to_numpy(zero_copy_only=False)
+    query = plan.queries[int(np.flatnonzero(names)[-1])]
     template = plan.templates()[query.template]
-    sharing = sum(q.template == query.template for q in plan.queries)
+    sharing = int((plan.queries.template == query.template).sum())
     stream_plan = next(s for s in plan.streams if s.stream.name == query.stream)
     stream, regions = stream_plan.stream, stream_plan.regions
     mine = regions.query == query.id

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime
 
 import pyarrow as pa
@@ -18,7 +18,7 @@ from sanderling import relational
 from sanderling.catalog import Stream, Table
 from sanderling.errors import Place, QueryError, did_you_mean
 from sanderling.language.dialect import LocationInside, unknown_type
-from sanderling.language.statements import Span
+from sanderling.language.statements import Span, Spot
 from sanderling.plan import functions
 from sanderling.plan.rewrite import engine_sql, pair_column
 from sanderling.plan.times import time_of
@@ -39,6 +39,7 @@ class Constant:
     name: str
     type: SqlType
     value: object
+    spot: Spot | None = field(default=None, compare=False)
 
 
 class Scope:
@@ -242,7 +243,7 @@ def time_constant(node: exp.Expr, name: str) -> Constant | None:
     if not isinstance(node, exp.Literal) or not node.is_string:
         return None
     time = time_of(node.this)
-    return None if time is None else Constant(name, TYPES["TIMESTAMP"], time)
+    return None if time is None else Constant(name, TYPES["TIMESTAMP"], time, _spot(node, 1))
 
 
 def constant_of(node: exp.Expr, name: str) -> Constant | None:
@@ -250,12 +251,18 @@ def constant_of(node: exp.Expr, name: str) -> Constant | None:
     sign, literal = (-1, node.this) if isinstance(node, exp.Neg) else (1, node)
     if not isinstance(literal, exp.Literal):
         return None
+    spot = _spot(literal, sign)
     if literal.is_string:
-        return Constant(name, TYPES["STRING"], literal.this) if sign == 1 else None
+        return Constant(name, TYPES["STRING"], literal.this, spot) if sign == 1 else None
     if literal.this.isdigit():
         number = sign * int(literal.this)
-        return Constant(name, TYPES["BIGINT"], number) if -(2**63) <= number < 2**63 else None
-    return Constant(name, TYPES["DOUBLE"], sign * float(literal.this))
+        return Constant(name, TYPES["BIGINT"], number, spot) if -(2**63) <= number < 2**63 else None
+    return Constant(name, TYPES["DOUBLE"], sign * float(literal.this), spot)
+
+
+def _spot(literal: exp.Expr, sign: int) -> Spot | None:
+    end = literal.meta.get("end") if literal._meta else None
+    return None if end is None else Spot(end + 1, sign)
 
 
 def types_of(expressions: Iterable[str], columns: dict[str, SqlType]) -> tuple[str, ...]:

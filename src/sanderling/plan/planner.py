@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,24 +25,14 @@ from sanderling.language.statements import (
     Statement,
 )
 from sanderling.plan.build import build_plan
+from sanderling.plan.cohorts import Cohort, Queries
 from sanderling.plan.declarations import TABLE_OPTIONS, Declarations
 from sanderling.plan.explain import explain_query
 from sanderling.plan.listing import Listing
 from sanderling.plan.plans import ALWAYS, NEVER, Plan
 from sanderling.plan.relations import Relations
-from sanderling.plan.selects import Draft, SelectPlanner
+from sanderling.plan.selects import SelectPlanner
 from sanderling.plan.times import LAST_US, time_of
-
-
-@dataclass(slots=True)
-class Registered:
-    """A query of the catalog, with the ticks it lives in: `begin` included, `end` not."""
-
-    name: str
-    draft: Draft
-    sql: str
-    begin: int
-    end: int
 
 
 class Planner:
@@ -57,11 +46,10 @@ class Planner:
         self.streams: Names[Stream] = Names()
         self.tables: Names[Table] = Names()
         self.regions: Names[Coverage] = Names()
-        self.queries: Names[Registered] = Names()
-        self._names: dict[str, Names[Any]] = {
+        self.queries = Queries()
+        self._names: dict[str, Names[Any] | Queries] = {
             "stream": self.streams, "table": self.tables, "region": self.regions, "query": self.queries
         }  # fmt: skip
-        self.ended: list[Registered] = []
         self._folder = folder or Path(".")
         self._selects = SelectPlanner(Relations(self.streams, self.tables, self.regions, self._kind_of))
 
@@ -115,7 +103,7 @@ class Planner:
 
     def plan(self) -> Plan:
         """What every shard is to do."""
-        return build_plan(self.streams.values(), [*self.ended, *self.queries.values()])
+        return build_plan(self.streams.values(), self.queries.cohorts())
 
     # ----- names
 
@@ -133,7 +121,7 @@ class Planner:
             raise QueryError("query.name_taken", f'a {kind} is named "{name.text}" already', hint, place)
 
     def _known(
-        self, names: Names[Any], kind: str, statement: Drop | DescribeQuery | Explain, text: str
+        self, names: Names[Any] | Queries, kind: str, statement: Drop | DescribeQuery | Explain, text: str
     ) -> Any:
         name = statement.name
         found = names.get(name.text)
@@ -192,31 +180,25 @@ class Planner:
         draft = self._selects.draft(statement, text)
         begin = ALWAYS if at is None else tick_end(at, draft.stream.tick_us)
         name = statement.name.text
-        self.queries.put(name, Registered(name, draft, statement.sql, begin, NEVER))
+        self.queries.add(Cohort.of_one(name, draft, statement.sql, begin))
 
     def _drop(self, statement: Drop, text: str, at: int | None) -> None:
         kind = statement.kind.lower()
         names = self._names[kind]
         found = self._known(names, kind, statement, text)
-        if isinstance(found, Registered):
-            self._end(found, at)
+        if isinstance(names, Queries):
+            end = None if at is None else tick_end(at, found.draft.stream.tick_us)
+            names.end(statement.name.text, end)
         else:
             self._refuse_in_use(kind, statement.name.text, text, statement.name.span)
             self._selects.forget()
-        names.remove(statement.name.text)
-
-    def _end(self, query: Registered, at: int | None) -> None:
-        if at is None:
-            return  # it never lived in any tick
-        end = tick_end(at, query.draft.stream.tick_us)
-        if end > query.begin:
-            self.ended.append(replace(query, end=end))
+            names.remove(statement.name.text)
 
     def _refuse_in_use(self, kind: str, name: str, text: str, span: Span) -> None:
         folded = name.casefold()
         users = [
             q.name
-            for q in [*self.queries.values(), *self.ended]
+            for q in [*self.queries.values(), *self.queries.ended]
             if (kind == "stream" and q.draft.stream.name.casefold() == folded)
             or (kind == "table" and q.draft.table is not None and q.draft.table.name.casefold() == folded)
             or (
@@ -264,4 +246,4 @@ class Planner:
         return Listing(f"query {query.name}{begins}", ("column", "type"), rows)
 
 
-__all__ = ["Listing", "Planner", "Registered"]
+__all__ = ["Listing", "Planner"]

@@ -6,6 +6,7 @@ stream plan ── templates   queries of one shape: condition and select list, 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -112,7 +113,7 @@ class StreamPlan:
 
 @dataclass(frozen=True, slots=True)
 class PlannedQuery:
-    """A query as users know it."""
+    """A query as users know it: one row of `PlannedQueries`."""
 
     id: int
     name: str
@@ -124,9 +125,41 @@ class PlannedQuery:
 
 
 @dataclass(frozen=True, slots=True)
+class PlannedQueries:
+    """All queries, in order of their numbers, as columns; one of them by its number."""
+
+    names: pa.Array
+    streams: tuple[str, ...]
+    stream: npt.NDArray[np.int32]
+    template: npt.NDArray[np.int32]
+    begin: npt.NDArray[np.int64]
+    end: npt.NDArray[np.int64]
+    sql: pa.Array
+
+    def __len__(self) -> int:
+        return len(self.begin)
+
+    def __getitem__(self, number: int) -> PlannedQuery:
+        at = range(len(self))[number]
+        return PlannedQuery(
+            at, str(self.names[at]), self.streams[self.stream[at]], int(self.template[at]),
+            int(self.begin[at]), int(self.end[at]), str(self.sql[at]),
+        )  # fmt: skip
+
+    def __iter__(self) -> Iterator[PlannedQuery]:
+        return (self[number] for number in range(len(self)))
+
+
+NO_QUERIES = PlannedQueries(
+    pa.nulls(0, pa.string()), (), np.empty(0, np.int32), np.empty(0, np.int32),
+    np.empty(0, np.int64), np.empty(0, np.int64), pa.nulls(0, pa.string()),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     streams: tuple[StreamPlan, ...]
-    queries: tuple[PlannedQuery, ...]
+    queries: PlannedQueries
 
     def templates(self) -> dict[int, Template]:
         return {t.id: t for s in self.streams for t in s.templates}

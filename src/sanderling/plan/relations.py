@@ -18,12 +18,18 @@ from sanderling.language.statements import (
     Name,
     RegisterQuery,
     Span,
+    Value,
 )
 from sanderling.plan.expressions import Scope, span_of
 
 PLAIN_CLAUSES = {"expressions", "from_", "joins", "where"}
 
 Shape = Coverage | MovingRectShape | MovingCircleShape | None
+
+
+def focal_of(shape: Shape) -> Value | None:
+    """The key of the object that a shape moves with."""
+    return shape.focal if isinstance(shape, (MovingRectShape, MovingCircleShape)) else None
 
 
 @dataclass(frozen=True, slots=True)

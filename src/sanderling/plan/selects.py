@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
@@ -222,7 +222,8 @@ class SelectPlanner:
         name = item.alias or words
         constant = constant_of(bare, f"q:p{len(constants)}")
         if constant is not None:
-            constants.append(constant)
+            # Without an alias the column is named after the constant: another one is another column.
+            constants.append(constant if item.alias else replace(constant, spot=None))
             return OutputColumn(name, constant.name, constant.type, frozenset((constant.name,)), True, "?")
         names = self._names(scope, [])
         found = self._items.get((node, *names))

@@ -10,7 +10,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
-from sanderling.pipeline import shard_schemas
+from sanderling.pipeline import for_shards, shard_schemas
 from sanderling.plan.plans import Plan
 from sanderling.route.parcels import Parcel
 from sanderling.settings import Settings
@@ -30,7 +30,7 @@ def start_stream(
 ) -> StreamingQuery:
     """Starts the query; `deliver` gets every batch once, on the driver, in order."""
     plan_path = work / "plan.pickle"
-    plan_path.write_bytes(pickle.dumps(plan))
+    plan_path.write_bytes(pickle.dumps(for_shards(plan)))
     where = (str(plan_path.resolve()), uuid.uuid4().hex)
     processor = ShardProcessor(where, shard_schemas(plan), shard_keys, settings)
     said = blobs.groupBy("shard").transformWithStateInPandas(processor, "blob binary", "append", "None")

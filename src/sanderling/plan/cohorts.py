@@ -1,0 +1,149 @@
+"""Registered queries as columns. A cohort came together and differs in constants only.
+
+A query that came by itself is a cohort of one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import repeat
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sanderling.plan.areas import Areas, area_of, polygons
+from sanderling.plan.plans import NEVER
+from sanderling.plan.relations import focal_of
+from sanderling.plan.selects import Draft
+
+
+@dataclass(slots=True)
+class Cohort:
+    """Queries with the ticks they live in: `begin` included, `end` not.
+
+    `areas`, `constants` and `focals` have a row for each region: one a query, or as many as the
+    joined table has rows.
+    """
+
+    draft: Draft  # of one of them: all that they share
+    names: pa.Array
+    sql: pa.Array
+    begin: npt.NDArray[np.int64]
+    end: npt.NDArray[np.int64]
+    is_there: npt.NDArray[np.bool_]
+    areas: Areas
+    constants: pa.Table
+    focals: pa.Array | None
+
+    @classmethod
+    def new(
+        cls, draft: Draft, names: Sequence[str], sql: Sequence[str], begin: npt.NDArray[np.int64],
+        areas: Areas, constants: Sequence[pa.Array], focals: pa.Array | None,
+    ) -> Cohort:  # fmt: skip
+        n = len(names)
+        fields = [pa.field(c.name, c.type.arrow) for c in draft.constants]
+        columns = list(constants)
+        if draft.table is not None:
+            fields += [pa.field(f"q:{c.name}", c.type.arrow) for c in draft.table.columns]
+            columns += [draft.table.rows.column(c.name).combine_chunks() for c in draft.table.columns]
+        table = (
+            pa.Table.from_arrays(columns, schema=pa.schema(fields))
+            if columns
+            # A table without columns has no rows either: a place-holder keeps the count.
+            else pa.table({"none": pa.nulls(len(areas))})
+        )
+        return cls(
+            draft, pa.array(names, pa.string()), pa.array(sql, pa.string()), begin,
+            np.full(n, NEVER, np.int64), np.ones(n, np.bool_), areas, table, focals,
+        )  # fmt: skip
+
+    @classmethod
+    def of_one(cls, name: str, draft: Draft, sql: str, begin: int) -> Cohort:
+        table = draft.table
+        if table is not None and table.region is not None:
+            areas = polygons(table.rows.column(table.region).to_pylist())
+        else:
+            areas = area_of(draft.shape)
+        constants = [pa.array([c.value] * len(areas), c.type.arrow) for c in draft.constants]
+        focal = focal_of(draft.shape)
+        focals = None if focal is None else pa.array([focal.value], draft.stream.key_type.arrow)
+        return cls.new(draft, [name], [sql], np.array([begin], np.int64), areas, constants, focals)
+
+    def __len__(self) -> int:
+        return len(self.begin)
+
+    def regions_of(self, query: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """A column by query as a column by region."""
+        return query if len(self.areas) == len(query) else np.repeat(query, len(self.areas))
+
+
+class Member(NamedTuple):
+    """A query of a cohort."""
+
+    cohort: Cohort
+    row: int
+
+    @property
+    def name(self) -> str:
+        return str(self.cohort.names[self.row])
+
+    @property
+    def sql(self) -> str:
+        return str(self.cohort.sql[self.row])
+
+    @property
+    def begin(self) -> int:
+        return int(self.cohort.begin[self.row])
+
+    @property
+    def end(self) -> int:
+        return int(self.cohort.end[self.row])
+
+    @property
+    def draft(self) -> Draft:
+        return self.cohort.draft
+
+
+class Queries:
+    """The queries of a catalog by name, in order of registration; and those that have ended."""
+
+    def __init__(self) -> None:
+        self._members: dict[str, Member] = {}
+        self._cohorts: list[Cohort] = []
+        self.ended: list[Member] = []
+
+    def __contains__(self, name: str) -> bool:
+        return name.casefold() in self._members
+
+    def __iter__(self) -> Iterator[str]:
+        return (member.name for member in self._members.values())
+
+    def __len__(self) -> int:
+        return len(self._members)
+
+    def get(self, name: str) -> Member | None:
+        return self._members.get(name.casefold())
+
+    def values(self) -> list[Member]:
+        return list(self._members.values())
+
+    def add(self, cohort: Cohort) -> None:
+        folded = map(str.casefold, cohort.names.to_pylist())
+        self._members.update(zip(folded, map(Member, repeat(cohort), range(len(cohort))), strict=False))
+        self._cohorts.append(cohort)
+
+    def end(self, name: str, tick: int | None) -> None:
+        """The query lives up to this tick; without one, or before its beginning, it never lived."""
+        member = self._members.pop(name.casefold())
+        if tick is not None and tick > member.begin:
+            member.cohort.end[member.row] = tick
+            self.ended.append(member)
+        else:
+            member.cohort.is_there[member.row] = False
+
+    def cohorts(self) -> list[Cohort]:
+        self._cohorts = [c for c in self._cohorts if c.is_there.any()]
+        return self._cohorts
