@@ -78,6 +78,9 @@ class Names(Generic[T]):
     def __len__(self) -> int:
         return len(self._items)
 
+    def has_any(self, folded: set[str]) -> bool:
+        return not self._items.keys().isdisjoint(folded)
+
     def get(self, name: str) -> T | None:
         item = self._items.get(name.casefold())
         return item[1] if item else None

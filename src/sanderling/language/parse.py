@@ -23,8 +23,8 @@ DEEP = 20_000
 
 def parse_script(text: str) -> Iterator[Statement]:
     """The statements of a script, in order; spans count from the script's first character."""
-    for tokens in _split(_tokens(text)):
-        yield _parse_tokens(text, tokens)
+    for tokens in split(_tokens(text)):
+        yield parse_tokens(text, tokens)
 
 
 def parse_statement(text: str) -> Statement:
@@ -38,7 +38,7 @@ def parse_statement(text: str) -> Statement:
 
 
 def _tokens(text: str) -> list[Token]:
-    _refuse_odd_characters(text)
+    refuse_odd_characters(text)
     try:
         tokens = list(Sanderling().tokenize(text))
     except TokenError as e:
@@ -47,13 +47,18 @@ def _tokens(text: str) -> list[Token]:
         place = Place.in_text(text, start, start + 1)
         hint = "close the quote or the comment"
         raise QueryError("query.syntax", "the text ends inside a quote or a comment", hint, place) from e
-    for token in tokens:
-        if token.token_type == TokenType.NUMBER:
-            _check_number(text, token)
+    check_numbers(text, tokens)
     return tokens
 
 
-def _refuse_odd_characters(text: str) -> None:
+def check_numbers(text: str, tokens: list[Token]) -> None:
+    """Refuses the first that is none, or too large."""
+    for token in tokens:
+        if token.token_type == TokenType.NUMBER:
+            _check_number(text, token)
+
+
+def refuse_odd_characters(text: str) -> None:
     """Characters that no engine below takes: the zero, and halves of characters."""
     odd = re.search("[\0\ud800-\udfff]", text)
     if odd is not None:
@@ -93,7 +98,7 @@ def _unclosed_quote(text: str) -> int:
     return low - 1 if text[low - 1 : low + 1] == "/*" else low
 
 
-def _split(tokens: list[Token]) -> Iterator[list[Token]]:
+def split(tokens: list[Token]) -> Iterator[list[Token]]:
     statement: list[Token] = []
     for token in tokens:
         if token.token_type != TokenType.SEMICOLON:
@@ -105,7 +110,7 @@ def _split(tokens: list[Token]) -> Iterator[list[Token]]:
         yield statement
 
 
-def _parse_tokens(text: str, tokens: list[Token]) -> Statement:
+def parse_tokens(text: str, tokens: list[Token]) -> Statement:
     parser: Any = Sanderling().parser()
     try:
         with deep_recursion():

@@ -5,9 +5,8 @@ A query that came by itself is a cohort of one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -130,10 +129,13 @@ class Queries:
     def values(self) -> list[Member]:
         return list(self._members.values())
 
-    def add(self, cohort: Cohort) -> None:
-        folded = map(str.casefold, cohort.names.to_pylist())
-        self._members.update(zip(folded, map(Member, repeat(cohort), range(len(cohort))), strict=False))
-        self._cohorts.append(cohort)
+    def add(self, cohorts: Iterable[Cohort], members: Iterable[tuple[str, Member]]) -> None:
+        """Cohorts, and all of their queries in order of registration."""
+        self._cohorts += cohorts
+        self._members.update((name.casefold(), member) for name, member in members)
+
+    def has_any(self, folded: set[str]) -> bool:
+        return not self._members.keys().isdisjoint(folded)
 
     def end(self, name: str, tick: int | None) -> None:
         """The query lives up to this tick; without one, or before its beginning, it never lived."""

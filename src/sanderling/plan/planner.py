@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +11,9 @@ from sanderling.catalog import Names, Stream, Table
 from sanderling.clock import show_duration, show_time, tick_end
 from sanderling.errors import Place, QueryError, SanderlingError, did_you_mean
 from sanderling.ingest.tables import load_table
-from sanderling.language import parse_script
+from sanderling.language import parse_script, read_script
+from sanderling.language.moulds import Repeat, constant_of
+from sanderling.language.script import read_repeat
 from sanderling.language.statements import (
     At,
     Coverage,
@@ -25,12 +29,13 @@ from sanderling.language.statements import (
     Statement,
 )
 from sanderling.plan.build import build_plan
-from sanderling.plan.cohorts import Cohort, Queries
+from sanderling.plan.cohorts import Cohort, Member, Queries
 from sanderling.plan.declarations import TABLE_OPTIONS, Declarations
 from sanderling.plan.explain import explain_query
 from sanderling.plan.listing import Listing
 from sanderling.plan.plans import ALWAYS, NEVER, Plan
 from sanderling.plan.relations import Relations
+from sanderling.plan.repeats import Repeats, Run
 from sanderling.plan.selects import SelectPlanner
 from sanderling.plan.times import LAST_US, time_of
 
@@ -42,7 +47,7 @@ class Planner:
     order of time, those without before all others.
     """
 
-    def __init__(self, folder: Path | None = None):
+    def __init__(self, folder: Path | None = None, is_one_by_one: bool = False):
         self.streams: Names[Stream] = Names()
         self.tables: Names[Table] = Names()
         self.regions: Names[Coverage] = Names()
@@ -52,17 +57,35 @@ class Planner:
         }  # fmt: skip
         self._folder = folder or Path(".")
         self._selects = SelectPlanner(Relations(self.streams, self.tables, self.regions, self._kind_of))
+        # Each statement read by itself: the plain twin of reading what repeats once.
+        self._is_one_by_one = is_one_by_one
+        self._repeats = Repeats(self._selects, self.queries, self._has_any, self._kind_of)
 
     # ----- running statements
 
     def run_script(self, text: str) -> list[Listing]:
         """Runs a whole script; what it asked to see comes back in order."""
-        statements = list(parse_script(text))
-        timed = [s for s in statements if isinstance(s, At)]
-        listings = [self.run(s, text) for s in statements if not isinstance(s, At)]
-        # Stable: statements of one time stay in the order they were written.
-        for _, at in sorted(((self._time(s, text), s) for s in timed), key=lambda pair: pair[0]):
-            listings.append(self.run(at, text))
+        statements = list(parse_script(text)) if self._is_one_by_one else read_script(text)
+        timed = [s for s in statements if _is_timed(s)]
+        try:
+            listings = self._run_all([(None, s) for s in statements if not _is_timed(s)], text)
+            # Stable: statements of one time stay in the order they were written.
+            in_order = sorted(((self._time_of(s, text), s) for s in timed), key=lambda pair: pair[0])
+            return listings + self._run_all(in_order, text)
+        finally:
+            self._repeats.forget()
+
+    def _run_all(
+        self, statements: Sequence[tuple[int | None, Statement | Repeat]], text: str
+    ) -> list[Listing]:
+        """Statements with their times, in order; those that repeat are registered together."""
+        listings = []
+        for is_repeat, group in groupby(statements, key=lambda pair: isinstance(pair[1], Repeat)):
+            times, found = zip(*group, strict=True)
+            if is_repeat:
+                self._repeats.register(Run(text, found, times), self.run)
+            else:
+                listings += [self.run(statement, text) for statement in found]
         return [listing for listing in listings if listing is not None]
 
     def run(self, statement: Statement, text: str) -> Listing | None:
@@ -110,6 +133,9 @@ class Planner:
     def _kind_of(self, name: str) -> str | None:
         return next((kind for kind, names in self._names.items() if name in names), None)
 
+    def _has_any(self, folded: set[str]) -> bool:
+        return any(names.has_any(folded) for names in self._names.values())
+
     def _refuse_taken(
         self, statement: CreateStream | CreateTable | CreateRegion | RegisterQuery, text: str
     ) -> None:
@@ -136,11 +162,22 @@ class Planner:
             raise QueryError(f"query.unknown_{kind}", f'no {kind} is named "{name.text}"', hint, place)
         return found
 
+    def _time_of(self, statement: Statement | Repeat, text: str) -> int:
+        if isinstance(statement, Repeat):
+            time = time_of(constant_of(statement.at or ""))
+            if time is not None and time <= self._latest():
+                return time
+            statement = read_repeat(text, statement)  # to say what is wrong with it
+        assert isinstance(statement, At)
+        return self._time(statement, text)
+
+    def _latest(self) -> int:
+        # A tick ends up to its own length later; that end has to be a time too.
+        return LAST_US - max((s.tick_us for s in self.streams.values()), default=0)
+
     def _time(self, statement: At, text: str) -> int:
         time = time_of(statement.time.value)
-        # A tick ends up to its own length later; that end has to be a time too.
-        latest = LAST_US - max((s.tick_us for s in self.streams.values()), default=0)
-        if time is None or time > latest:
+        if time is None or time > self._latest():
             place = Place.in_text(text, statement.time.span.start, statement.time.span.end)
             hint = "AT '2008-05-23 19:00:00' (UTC), or a number of seconds since 1970"
             raise QueryError("query.bad_time", f"this is not a time: {statement.time.value}", hint, place)
@@ -180,7 +217,8 @@ class Planner:
         draft = self._selects.draft(statement, text)
         begin = ALWAYS if at is None else tick_end(at, draft.stream.tick_us)
         name = statement.name.text
-        self.queries.add(Cohort.of_one(name, draft, statement.sql, begin))
+        cohort = Cohort.of_one(name, draft, statement.sql, begin)
+        self.queries.add([cohort], [(name, Member(cohort, 0))])
 
     def _drop(self, statement: Drop, text: str, at: int | None) -> None:
         kind = statement.kind.lower()
@@ -192,6 +230,7 @@ class Planner:
         else:
             self._refuse_in_use(kind, statement.name.text, text, statement.name.span)
             self._selects.forget()
+            self._repeats.forget()
             names.remove(statement.name.text)
 
     def _refuse_in_use(self, kind: str, name: str, text: str, span: Span) -> None:
@@ -244,6 +283,10 @@ class Planner:
         begins = "" if query.begin == ALWAYS else f", from {show_time(query.begin)}"
         rows = tuple((o.name, o.type.name) for o in query.draft.outputs)
         return Listing(f"query {query.name}{begins}", ("column", "type"), rows)
+
+
+def _is_timed(statement: Statement | Repeat) -> bool:
+    return statement.at is not None if isinstance(statement, Repeat) else isinstance(statement, At)
 
 
 __all__ = ["Listing", "Planner"]

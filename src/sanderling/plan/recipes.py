@@ -1,0 +1,121 @@
+"""What drafting one statement taught: which literal becomes which constant, size or focal object.
+
+With it, statements that differ in such literals only become a cohort without being drafted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sanderling.language.statements import Spot
+from sanderling.plan.areas import areas_like, numbers_of
+from sanderling.plan.cohorts import Cohort
+from sanderling.plan.expressions import Constant
+from sanderling.plan.relations import focal_of
+from sanderling.plan.selects import Draft
+from sanderling.plan.times import time_of
+
+# The values of a literal in many statements, all of one kind.
+Column = Sequence[Any]
+Bools = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A literal by its number, and the sign before it."""
+
+    literal: int
+    sign: int
+
+    def numbers(self, columns: Sequence[Column]) -> npt.NDArray[Any]:
+        return self.sign * np.array(columns[self.literal])
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """A draft, and where the literals of its statement went; None: this part is the same for all."""
+
+    draft: Draft
+    constants: tuple[Slot | None, ...]
+    numbers: tuple[Slot | None, ...]
+    focal: Slot | None
+
+    @property
+    def literals(self) -> frozenset[int]:
+        """Those that may differ."""
+        return frozenset(s.literal for s in (*self.constants, *self.numbers, self.focal) if s is not None)
+
+    def unsure(self, columns: Sequence[Column], n: int) -> Bools:
+        """Statements whose literals have a value that somebody has to look at."""
+        unsure = np.zeros(n, np.bool_)
+        key = self.draft.stream.key_type
+        if self.focal is not None and key.is_integer:
+            focals, bounds = self.focal.numbers(columns), np.iinfo(key.arrow.to_pandas_dtype())
+            unsure |= (focals < bounds.min) | (focals > bounds.max)
+        for constant, slot in zip(self.draft.constants, self.constants, strict=True):
+            if slot is not None and constant.type.name == "TIMESTAMP":
+                unsure |= [time_of(text) is None for text in columns[slot.literal]]
+        return unsure
+
+    def cohort(
+        self, columns: Sequence[Column], names: Sequence[str], sql: Sequence[str],
+        begin: npt.NDArray[np.int64],
+    ) -> Cohort:  # fmt: skip
+        """The statements with these literals, none of them unsure."""
+        draft, n = self.draft, len(names)
+        constants = [
+            _constants(constant, slot, columns, n)
+            for constant, slot in zip(draft.constants, self.constants, strict=True)
+        ]
+        numbers = [
+            np.full(n, number) if slot is None else slot.numbers(columns).astype(np.float64)
+            for number, slot in zip(numbers_of(draft.shape), self.numbers, strict=True)
+        ]
+        return Cohort.new(
+            draft, names, sql, begin, areas_like(draft.shape, numbers, n), constants, self._focals(columns, n)
+        )
+
+    def _focals(self, columns: Sequence[Column], n: int) -> pa.Array | None:
+        focal = focal_of(self.draft.shape)
+        if focal is None:
+            return None
+        key = self.draft.stream.key_type
+        if self.focal is None:
+            return pa.repeat(pa.scalar(focal.value, key.arrow), n)
+        keys = self.focal.numbers(columns) if key.is_integer else columns[self.focal.literal]
+        return pa.array(keys, key.arrow)
+
+
+def _constants(constant: Constant, slot: Slot | None, columns: Sequence[Column], n: int) -> pa.Array:
+    type_ = constant.type
+    if slot is None:
+        return pa.repeat(pa.scalar(constant.value, type_.arrow), n)
+    if type_.name == "TIMESTAMP":
+        return pa.array([time_of(text) for text in columns[slot.literal]], type_.arrow)
+    return pa.array(slot.numbers(columns) if type_.is_number else columns[slot.literal], type_.arrow)
+
+
+def recipe_of(draft: Draft, ends: Sequence[int], free: Collection[int]) -> Recipe | None:
+    """Of a draft whose literals end there, of which those that are free may differ; None: of no use."""
+    if draft.table is not None:
+        return None
+    number_of = {ends[number]: number for number in free}
+
+    def slot(spot: Spot | None) -> Slot | None:
+        return None if spot is None or spot.end not in number_of else Slot(number_of[spot.end], spot.sign)
+
+    focal = focal_of(draft.shape)
+    # The numbers of a named region stand in another statement.
+    spots = () if draft.regions_used else getattr(draft.shape, "spots", ())
+    numbers = tuple(map(slot, spots)) if spots else (None,) * len(numbers_of(draft.shape))
+    recipe = Recipe(
+        draft, tuple(slot(c.spot) for c in draft.constants), numbers, slot(focal.spot) if focal else None
+    )
+    used = [s.literal for s in (*recipe.constants, *recipe.numbers, recipe.focal) if s is not None]
+    return recipe if len(used) == len(set(used)) else None
