@@ -27,6 +27,7 @@ from sanderling.language.statements import (
     Drop,
     Explain,
     Name,
+    RegisterQueries,
     RegisterQuery,
     Show,
     Span,
@@ -370,10 +371,26 @@ class Sanderling(Spark):
             self._match_r_paren()
             return options
 
-        def _parse_register(self, first: Token) -> RegisterQuery:
-            self._one_of(("QUERY",))
+        def _parse_register(self, first: Token) -> RegisterQuery | RegisterQueries:
+            if self._one_of(("QUERY", "QUERIES")) == "QUERIES":
+                return self._parse_register_queries(first)
             name = self._name("a query's name")
             self._expect(self._match_text_seq("AS"), "AS")
+            return self._parse_query(name, first)
+
+        def _parse_register_queries(self, first: Token) -> RegisterQueries:
+            self._expect(self._match_text_seq("FROM"), "FROM")
+            self._expect(self._curr and self._curr.token_type == TokenType.STRING, "a path in quotes")
+            path = self._value("a path in quotes")
+            options = self._options() if self._match_text_seq("WITH") else {}
+            return RegisterQueries(path, options, self._span_from(first))
+
+        def _parse_template(self) -> RegisterQuery:
+            """A SELECT by itself; its query has a name elsewhere."""
+            first = self._curr
+            return self._parse_query(Name("", Span(first.start, first.end + 1)), first)
+
+        def _parse_query(self, name: Name, first: Token) -> RegisterQuery:
             body = self._curr
             if body and body.token_type == TokenType.WITH:
                 self._refuse_clause()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sqlglot.tokenizer_core import Token
 
-STATEMENTS = "statements begin with CREATE, DROP, REGISTER QUERY, SHOW, DESCRIBE QUERY, EXPLAIN or AT"
+STATEMENTS = "statements begin with CREATE, DROP, REGISTER, SHOW, DESCRIBE QUERY, EXPLAIN or AT"
 
 FORMS: dict[tuple[str, ...], str] = {
     ("CREATE", "STREAM"): (
@@ -26,7 +26,9 @@ FORMS: dict[tuple[str, ...], str] = {
     ("DESCRIBE",): "write DESCRIBE QUERY name",
     ("DESC",): "write DESCRIBE QUERY name",
     ("EXPLAIN",): "write EXPLAIN and a query's name",
+    ("REGISTER", "QUERIES"): "write REGISTER QUERIES FROM 'queries.parquet' [WITH (format = '…')]",
     ("REGISTER",): "write REGISTER QUERY name AS SELECT … FROM stream [WHERE condition] [INSIDE region]",
+    ("SELECT",): "write SELECT … FROM stream [WHERE condition] [INSIDE region]",
     ("AT",): "write AT '2008-05-23 19:00:00' and a statement",
 }
 

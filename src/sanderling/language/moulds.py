@@ -35,7 +35,7 @@ GAP = r"[ \t\r\n]++"
 BEFORE = r"(?:[ \t\r\n]|--[^\r\n]*+\r?\n)*+"
 # So short that each is finite, and a whole number fits 64 bits.
 NUMBER = r"(?<![\w.])[0-9]{1,18}+(?:\.[0-9]{1,30}+)?+(?:[eE][+-]?[0-9]{1,2}+)?+(?![\w.])"
-TEXT = r"(?<![\w'])'[^'\\]*+'(?!')"
+TEXT = r"(?<![\w'])'(?:[^'\\]++|'')*+'(?!')"
 WORD = r"[A-Za-z_]\w*+"
 PLAIN = rf"(?:[ \t\r\n,()<>=+*%!|&^~.]++|{WORD}|{NUMBER}|{TEXT}|-(?!-)|/(?![*/]))*+"
 STATEMENT = re.compile(
@@ -105,7 +105,7 @@ def plain_at(text: str, at: int) -> Plain | None:
 def constant_of(literal: str) -> Constant:
     """What a plain literal says."""
     if literal[0] == "'":
-        return literal[1:-1]
+        return literal[1:-1].replace("''", "'")
     return int(literal) if literal.isdigit() else float(literal)
 
 

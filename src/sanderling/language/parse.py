@@ -15,21 +15,31 @@ from sqlglot.tokenizer_core import Token, TokenType
 from sanderling.errors import Place, QueryError
 from sanderling.language.dialect import Sanderling
 from sanderling.language.forms import form_of
-from sanderling.language.statements import Statement
+from sanderling.language.statements import RegisterQuery, Statement
 
 # Frames for brackets in brackets; sqlglot takes about twenty for each.
 DEEP = 20_000
+ODD_CHARACTER = re.compile("[\0\ud800-\udfff]")
 
 
 def parse_script(text: str) -> Iterator[Statement]:
     """The statements of a script, in order; spans count from the script's first character."""
-    for tokens in split(_tokens(text)):
+    for tokens in split(tokens_of(text)):
         yield parse_tokens(text, tokens)
 
 
 def parse_statement(text: str) -> Statement:
     """The one statement of a text."""
-    statements = list(parse_script(text))
+    return _the_one(list(parse_script(text)), text)
+
+
+def parse_template(text: str) -> RegisterQuery:
+    """The SELECT that a text is, as if REGISTER QUERY stood before it."""
+    statement = _the_one([parse_tokens(text, t, "_parse_template") for t in split(tokens_of(text))], text)
+    return cast(RegisterQuery, statement)
+
+
+def _the_one(statements: list[Statement], text: str) -> Statement:
     if len(statements) != 1:
         place = Place.in_text(text, 0, len(text))
         hint = "write one statement at a time"
@@ -37,7 +47,8 @@ def parse_statement(text: str) -> Statement:
     return statements[0]
 
 
-def _tokens(text: str) -> list[Token]:
+def tokens_of(text: str) -> list[Token]:
+    """Its words; refuses what cannot be cut into words, and numbers that are none."""
     refuse_odd_characters(text)
     try:
         tokens = list(Sanderling().tokenize(text))
@@ -60,7 +71,7 @@ def check_numbers(text: str, tokens: list[Token]) -> None:
 
 def refuse_odd_characters(text: str) -> None:
     """Characters that no engine below takes: the zero, and halves of characters."""
-    odd = re.search("[\0\ud800-\udfff]", text)
+    odd = ODD_CHARACTER.search(text)
     if odd is not None:
         at = odd.start()
         place = Place.in_text(text, at, at + 1)
@@ -110,11 +121,11 @@ def split(tokens: list[Token]) -> Iterator[list[Token]]:
         yield statement
 
 
-def parse_tokens(text: str, tokens: list[Token]) -> Statement:
+def parse_tokens(text: str, tokens: list[Token], rule: str = "_parse_our_statement") -> Statement:
     parser: Any = Sanderling().parser()
     try:
         with deep_recursion():
-            found: list[Any] = parser._parse(Sanderling.Parser._parse_our_statement, tokens, text)
+            found: list[Any] = parser._parse(getattr(Sanderling.Parser, rule), tokens, text)
     except ParseError as e:
         refusal = getattr(e, "refusal", None)
         if refusal is not None:

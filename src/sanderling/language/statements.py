@@ -156,6 +156,15 @@ class RegisterQuery:
 
 
 @dataclass(frozen=True, slots=True)
+class RegisterQueries:
+    """A query for each row of a file: its name, a template, and what the template's parameters are."""
+
+    path: Value
+    options: dict[str, tuple[Name, Value]]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class At:
     """A statement that takes effect from the tick that contains `time` on."""
 
@@ -165,5 +174,14 @@ class At:
 
 
 Statement = (
-    CreateStream | CreateTable | CreateRegion | Drop | Show | DescribeQuery | Explain | RegisterQuery | At
+    CreateStream
+    | CreateTable
+    | CreateRegion
+    | Drop
+    | Show
+    | DescribeQuery
+    | Explain
+    | RegisterQuery
+    | RegisterQueries
+    | At
 )

@@ -5,7 +5,7 @@ A query that came by itself is a cohort of one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -129,10 +129,13 @@ class Queries:
     def values(self) -> list[Member]:
         return list(self._members.values())
 
-    def add(self, cohorts: Iterable[Cohort], members: Iterable[tuple[str, Member]]) -> None:
-        """Cohorts, and all of their queries in order of registration."""
-        self._cohorts += cohorts
-        self._members.update((name.casefold(), member) for name, member in members)
+    def add(self, found: Sequence[tuple[npt.NDArray[np.int64], Cohort]]) -> None:
+        """Cohorts; the numbers say in which order their queries were registered."""
+        order = np.argsort(np.concatenate([np.empty(0, np.int64), *(numbers for numbers, _ in found)]))
+        members = [Member(cohort, row) for _, cohort in found for row in range(len(cohort))]
+        folded = [name.casefold() for _, cohort in found for name in cohort.names.to_pylist()]
+        self._members.update((folded[i], members[i]) for i in order.tolist())
+        self._cohorts += [cohort for _, cohort in found]
 
     def has_any(self, folded: set[str]) -> bool:
         return not self._members.keys().isdisjoint(folded)

@@ -13,6 +13,7 @@ from sanderling.types import type_named
 
 STREAM_OPTIONS = ("path", "format", "tick", "lateness", "stale_after")
 TABLE_OPTIONS = ("path", "format")
+QUERIES_OPTIONS = ("format",)
 FORMATS = ("csv", "json", "parquet")
 # Names that mean something else inside a query.
 RESERVED = ("location", "region")

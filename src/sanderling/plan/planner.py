@@ -7,12 +7,16 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from sanderling.catalog import Names, Stream, Table
 from sanderling.clock import show_duration, show_time, tick_end
 from sanderling.errors import Place, QueryError, SanderlingError, did_you_mean
+from sanderling.ingest.query_rows import QueryRows, load_queries
 from sanderling.ingest.tables import load_table
 from sanderling.language import parse_script, read_script
 from sanderling.language.moulds import Repeat, constant_of
+from sanderling.language.parse import ODD_CHARACTER
 from sanderling.language.script import read_repeat
 from sanderling.language.statements import (
     At,
@@ -23,20 +27,22 @@ from sanderling.language.statements import (
     DescribeQuery,
     Drop,
     Explain,
+    RegisterQueries,
     RegisterQuery,
     Show,
     Span,
     Statement,
 )
 from sanderling.plan.build import build_plan
-from sanderling.plan.cohorts import Cohort, Member, Queries
-from sanderling.plan.declarations import TABLE_OPTIONS, Declarations
+from sanderling.plan.cohorts import Cohort, Queries
+from sanderling.plan.declarations import QUERIES_OPTIONS, TABLE_OPTIONS, Declarations
 from sanderling.plan.explain import explain_query
 from sanderling.plan.listing import Listing
 from sanderling.plan.plans import ALWAYS, NEVER, Plan
+from sanderling.plan.query_table import QueryTable
 from sanderling.plan.relations import Relations
 from sanderling.plan.repeats import Repeats, Run
-from sanderling.plan.selects import SelectPlanner
+from sanderling.plan.selects import Draft, SelectPlanner
 from sanderling.plan.times import LAST_US, time_of
 
 
@@ -113,6 +119,8 @@ class Planner:
                 self.regions.put(statement.name.text, statement.coverage)
             case RegisterQuery():
                 self._register(statement, text, at)
+            case RegisterQueries():
+                self._register_table(statement, text, at)
             case Drop():
                 self._drop(statement, text, at)
             case Show():
@@ -217,8 +225,48 @@ class Planner:
         draft = self._selects.draft(statement, text)
         begin = ALWAYS if at is None else tick_end(at, draft.stream.tick_us)
         name = statement.name.text
-        cohort = Cohort.of_one(name, draft, statement.sql, begin)
-        self.queries.add([cohort], [(name, Member(cohort, 0))])
+        self.queries.add([(np.zeros(1, np.int64), Cohort.of_one(name, draft, statement.sql, begin))])
+
+    def _register_table(self, statement: RegisterQueries, text: str, at: int | None) -> None:
+        declarations = Declarations(text)
+        options = declarations.options(statement.options, QUERIES_OPTIONS)
+        format_ = declarations.format_option(options) or None
+
+        def begin(draft: Draft) -> int:
+            return ALWAYS if at is None else tick_end(at, draft.stream.tick_us)
+
+        try:
+            table = load_queries(str(statement.path.value), format_, self._folder)
+            self._refuse_taken_names(table)
+            found = list(QueryTable(self._selects, table, begin).cohorts())
+        except SanderlingError as e:
+            if e.place is not None:
+                raise  # it points into a template
+            span = statement.path.span
+            hint = e.hint or "mend the file, or name another"
+            raise type(e)(e.code, e.message, hint, Place.in_text(text, span.start, span.end)) from e
+        self.queries.add([(f.rows, f.cohort) for f in found])
+
+    def _refuse_taken_names(self, table: QueryRows) -> None:
+        seen: set[str] = set()
+        for row, name in enumerate(table.names):
+            folded = name.casefold()
+            if ODD_CHARACTER.search(name):
+                raise QueryError(
+                    "query.bad_table_row", f"row {row + 1} has a name that cannot be written", "rename it"
+                )
+            if folded in seen:
+                raise QueryError(
+                    "query.duplicate_key", f"{table.shown(row)} has a name that stands before it",
+                    "give each query a name of its own",
+                )  # fmt: skip
+            seen.add(folded)
+        if self._has_any(seen):
+            row, kind = next((i, k) for i, n in enumerate(table.names) if (k := self._kind_of(n)))
+            raise QueryError(
+                "query.name_taken", f"{table.shown(row)}: a {kind} has this name already",
+                "choose another name, or drop what has it",
+            )  # fmt: skip
 
     def _drop(self, statement: Drop, text: str, at: int | None) -> None:
         kind = statement.kind.lower()

@@ -17,7 +17,7 @@ from sanderling.errors import QueryError
 from sanderling.language.moulds import Form, Repeat, constant_of, literal_ends
 from sanderling.language.script import read_repeat
 from sanderling.language.statements import At, RegisterQuery, Statement
-from sanderling.plan.cohorts import Cohort, Member, Queries
+from sanderling.plan.cohorts import Cohort, Queries
 from sanderling.plan.plans import ALWAYS
 from sanderling.plan.recipes import Column, Recipe, recipe_of
 from sanderling.plan.selects import SelectPlanner
@@ -142,16 +142,8 @@ class Repeats:
         return recipe_of(draft, literal_ends(register.sql, register.span.end - len(register.sql)), form.free)
 
     def _add(self, run: Run, groups: list[Alike], start: int, stop: int) -> None:
-        members: list[Member | None] = [None] * (stop - start)
-        cohorts = []
-        for alike in (group.between(start, stop) for group in groups):
-            if len(alike.rows):
-                cohort = _cohort(run, alike)
-                for number, row in enumerate(alike.rows.tolist()):
-                    members[row - start] = Member(cohort, number)
-                cohorts.append(cohort)
-        names = (repeat.name for repeat in run.repeats[start:stop])
-        self.queries.add(cohorts, zip(names, members, strict=True))  # type: ignore[arg-type]
+        here = (group.between(start, stop) for group in groups)
+        self.queries.add([(alike.rows, _cohort(run, alike)) for alike in here if len(alike.rows)])
 
 
 def _cohort(run: Run, alike: Alike) -> Cohort:
