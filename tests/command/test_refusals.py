@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
+import numpy as np
 import pytest
 from pyspark.errors import StreamingQueryException
 
@@ -19,7 +20,7 @@ from sanderling.ingest.slices import Slice
 from sanderling.operate.shard import Shard
 from sanderling.pipeline import find_input
 from sanderling.plan.planner import Planner
-from sanderling.plan.plans import Plan
+from sanderling.plan.plans import NO_QUERIES, Plan
 from sanderling.route.parcels import tables_to_bytes
 from sanderling.spark.checkpoint import alone_in, note_of
 from sanderling.spark.run import _in_our_words
@@ -187,6 +188,15 @@ def test_an_output_in_use(folder: Path) -> None:
     assert (part / "theirs").exists(), "what another run is writing is not ours to remove"
 
 
+def test_a_checkpoint_of_a_query_table_that_has_changed(folder: Path) -> None:
+    queries = 'name,template,parameters\nr,"SELECT id FROM taxi INSIDE (:x, 0, 5)","{""x"": 3}"\n'
+    (folder / "queries.csv").write_text(queries)
+    (folder / "script.sql").write_text(SCRIPT + "REGISTER QUERIES FROM 'queries.csv';")
+    checkpoint(folder)
+    (folder / "queries.csv").write_text(queries.replace("3", "4"))
+    assert code_of("script.sql", "--checkpoint", "checkpoint") == "state.other_script"
+
+
 def test_a_checkpoint_with_other_shards(folder: Path) -> None:
     checkpoint(folder)
     assert code_of("script.sql", "--checkpoint", "checkpoint", "--shards", "3") == "state.other_shards"
@@ -194,9 +204,20 @@ def test_a_checkpoint_with_other_shards(folder: Path) -> None:
 
 def test_a_ledger_that_is_damaged(folder: Path) -> None:
     ledger = checkpoint(folder) / "delivered.json"
-    for text in ("{", "[]", "null", '{"batch": "x"}', '{"rows": {"taxi": "many"}}', '{"came": ["1"]}'):
+    for text in ("{", "[]", "null", '{"batch": "x"}', '{"rows": {"taxi": "many"}}', '{"counts": ["1"]}'):
         ledger.write_text(text)
         assert code_of("script.sql", "--checkpoint", "checkpoint") == "state.broken_ledger", text
+
+
+def test_counts_that_are_damaged(folder: Path) -> None:
+    place = checkpoint(folder)
+    ledger = Ledger(place / "delivered.json", batch=1)
+    ledger.count(np.array([0, 0]), np.array([1, -1], np.int8), 1)
+    ledger.save()
+    (place / "counts-0").write_bytes(b"short")
+    assert code_of("script.sql", "--checkpoint", "checkpoint") == "state.broken_ledger"
+    (place / "counts-0").unlink()
+    assert code_of("script.sql", "--checkpoint", "checkpoint") == "state.broken_ledger"
 
 
 def test_a_note_that_is_damaged(folder: Path) -> None:
@@ -232,7 +253,7 @@ def test_output_that_was_cut_between_two_runs(folder: Path) -> None:
 
 def test_state_of_another_format() -> None:
     with pytest.raises(SanderlingError) as error:
-        restore(Shard(Plan((), ()), 0, {}), tables_to_bytes({}, {"format": 99, "clocks": {}}), [])
+        restore(Shard(Plan((), NO_QUERIES), 0, {}), tables_to_bytes({}, {"format": 99, "clocks": {}}), [])
     assert error.value.code == "state.other_format"
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sanderling.deliver.counts import Counts
 from sanderling.errors import StateError
 
 I64 = npt.NDArray[np.int32] | npt.NDArray[np.int64]
@@ -34,8 +35,8 @@ class Totals:
 class Ledger:
     """The state of delivery on disk; `save` is atomic.
 
-    Updates are counted by number of query, two columns rather than a dictionary: with very many
-    queries the ledger is written at every batch all the same.
+    Updates are counted by number of query, in a file of their own: the ledger is written at every
+    batch, and there may be very many queries.
     """
 
     path: Path
@@ -44,10 +45,12 @@ class Ledger:
     rows: dict[str, int] = field(default_factory=dict)
     ticks: dict[str, int] = field(default_factory=dict)
     letters: dict[str, int] = field(default_factory=dict)
-    came: list[int] = field(default_factory=list)
-    went: list[int] = field(default_factory=list)
     is_publishing: bool = False
     is_finished: bool = False
+    counts: Counts = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.counts = Counts(self.path.parent)
 
     @classmethod
     def load(cls, path: Path) -> Ledger:
@@ -55,31 +58,32 @@ class Ledger:
             return cls(path)
         try:
             said: dict[str, Any] = json.loads(path.read_text())
+            number, size = said.pop("counts")
             ledger = cls(path, **said)
             _refuse_other_types(ledger)
+            ledger.counts = Counts.load(path.parent, number, size)
             return ledger
-        except (ValueError, TypeError, AttributeError) as e:
+        except (ValueError, TypeError, AttributeError, LookupError, OSError) as e:
             raise StateError(
                 "state.broken_ledger", f"{path.name} cannot be read: {e}", "use a new checkpoint"
             ) from e
 
     def save(self) -> None:
-        # Not asdict, which copies every count one by one.
-        said = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "path"}
+        self.counts.write()
+        said = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("path", "counts")}
+        said["counts"] = (self.counts.number, self.counts.size)
         write_atomically(self.path, json.dumps(said))
+        self.counts.tidy()
 
     def count(self, query: I64, sign: npt.NDArray[np.int8], n_queries: int) -> None:
         """Adds updates to their queries' counts."""
-        for name, wanted in (("came", 1), ("went", -1)):
-            counts = np.bincount(query[sign == wanted], minlength=n_queries)
-            before = getattr(self, name)
-            setattr(self, name, (counts + np.array(before or 0, np.int64)).tolist())
+        self.counts.add(query, sign, n_queries)
 
     def totals(self, names: list[str]) -> Totals:
         """By name; a query registered again under its name goes on counting, one that never matched has 0."""
         updates = {name: [0, 0] for name in names}
-        for column, counts in enumerate((self.came, self.went)):
-            for name, count in zip(names, counts, strict=False):
+        for column, counts in enumerate((self.counts.came, self.counts.went)):
+            for name, count in zip(names, counts.tolist(), strict=False):
                 updates[name][column] += count
         return Totals(self.rows, self.ticks, self.letters, updates)
 
@@ -88,7 +92,7 @@ def _refuse_other_types(ledger: Ledger) -> None:
     for counts in (ledger.sizes, ledger.rows, ledger.ticks, ledger.letters):
         if not all(isinstance(n, int) for n in counts.values()):
             raise TypeError("a count is not a number")
-    if not isinstance(ledger.batch, int) or not all(isinstance(n, int) for n in (*ledger.came, *ledger.went)):
+    if not isinstance(ledger.batch, int):
         raise TypeError("it does not say what was delivered")
 
 

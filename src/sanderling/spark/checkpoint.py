@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import pyarrow as pa
+
 from sanderling.deliver.ledger import Ledger, write_atomically
 from sanderling.deliver.lock import locked
 from sanderling.deliver.targets import Targets
@@ -55,12 +57,20 @@ def _version(file: SourceFile) -> list[int]:
 def _digest(plan: Plan, script: str) -> str:
     """Of the script and what it made of its tables: these are read again at every start."""
     digest = hashlib.sha256(script.encode())
+    queries = pa.table({"name": plan.queries.names, "sql": plan.queries.sql})
+    for table in (queries, *(table for stream in plan.streams for table in stream.constants)):
+        digest.update(_bytes(table))
     for stream in plan.streams:
-        for table in stream.constants:
-            digest.update(repr(table.to_pydict()).encode())
-        for wkb in stream.regions.wkb:
+        for wkb in stream.regions.wkb if any(stream.regions.wkb) else ():
             digest.update(wkb or b"")
     return digest.hexdigest()
+
+
+def _bytes(table: pa.Table) -> pa.Buffer:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return sink.getvalue()
 
 
 def agree(work: Path, now: Note, wanted_shards: int | None) -> int:
