@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import os
 
+import pytest
 from hypothesis import HealthCheck, given, settings
+from sqlglot.tokenizer_core import Token
 
-from tests.language.scripts_alike import outcome, scripts
+from sanderling.language import parse_script, read_script, script
+from sanderling.language.moulds import Repeat
+from sanderling.language.parse import parse_tokens
+from sanderling.plan.planner import Planner
+from tests.language.scripts_alike import BEGIN, outcome, scripts
 
 MANY = 20_000 if os.environ.get("SANDERLING_LONG") else 150
 
@@ -15,3 +21,59 @@ MANY = 20_000 if os.environ.get("SANDERLING_LONG") else 150
 @given(scripts())
 def test_a_script_is_the_same_read_at_once_or_one_by_one(script: str) -> None:
     assert outcome(script, False) == outcome(script, True)
+
+
+def many(n: int, select: str) -> str:
+    return ";\n".join(f"REGISTER QUERY q{i} AS {select.format(i=i)}" for i in range(n))
+
+
+MIXED = (
+    "SELECT id FROM taxi INSIDE ('M', {i}, 0.5, 0.5)",
+    "SELECT id FROM taxi INSIDE ({i}, 1.5, {i}, 3)",
+    "SELECT id FROM taxi INSIDE (-{i}, 1.5, {i})",
+    "SELECT id FROM taxi WHERE speed > {i} AND kind = 'bus {i}' INSIDE depot",
+    "SELECT id, {i} AS n FROM taxi WHERE n BETWEEN -{i} AND {i}",
+)
+
+
+@pytest.mark.parametrize("select", MIXED)
+def test_statements_that_differ_in_constants_only_are_read_once(
+    select: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[int] = []
+
+    def reading(text: str, tokens: list[Token]) -> object:
+        read.append(tokens[0].start)
+        return parse_tokens(text, tokens)
+
+    monkeypatch.setattr(script, "parse_tokens", reading)
+    planner = Planner()
+    planner.run_script(BEGIN)
+    read.clear()
+    planner.run_script(many(500, select))
+    assert len(planner.queries) == 500
+    # Once to learn its form, once to draft it.
+    assert len(read) == 2
+
+
+def test_moulds_may_be_mixed_and_stand_after_comments_and_times() -> None:
+    statements = [
+        f"-- the next\nAT {i % 3} register query q{i} as {MIXED[i % 5].format(i=i)}" for i in range(50)
+    ]
+    text = BEGIN + ";\n".join(statements)
+    assert sum(isinstance(s, Repeat) for s in read_script(text)) == 50
+    assert outcome(text, False) == outcome(text, True)
+    assert outcome(text, False)[1] is None
+
+
+def test_a_statement_that_cannot_end_is_found_where_it_begins() -> None:
+    text = many(200, MIXED[0]) + ";\nREGISTER QUERY last AS SELECT 'id FROM taxi;\n" + many(200, MIXED[1])
+    assert outcome(BEGIN + text, False) == outcome(BEGIN + text, True)
+
+
+def test_what_is_read_is_what_was_written() -> None:
+    text = many(3, MIXED[3])
+    full = list(parse_script(text))
+    for repeat, statement in zip(read_script(text), full, strict=True):
+        assert isinstance(repeat, Repeat)
+        assert (repeat.name, repeat.sql) == (statement.name.text, statement.sql)  # type: ignore[union-attr]
