@@ -4,12 +4,27 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import follow_kernel, range_kernel, range_on_spark
+from benchmarks import (
+    answer_size,
+    follow_kernel,
+    growth,
+    range_kernel,
+    range_on_spark,
+    registration,
+    squares_on_spark,
+)
 
 ALL = {
-    "follow_kernel": follow_kernel.run,
-    "range_kernel": range_kernel.run,
-    "range_on_spark": range_on_spark.run,
+    module.__name__.removeprefix("benchmarks."): module.run
+    for module in (
+        range_kernel,
+        follow_kernel,
+        registration,
+        growth,
+        answer_size,
+        range_on_spark,
+        squares_on_spark,
+    )
 }
 
 if __name__ == "__main__":

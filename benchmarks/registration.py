@@ -1,0 +1,111 @@
+"""Registering very many queries: a script read at once or one by one, and a query table."""
+
+from __future__ import annotations
+
+import pickle
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from benchmarks.report import report
+from sanderling.pipeline import for_shards
+from sanderling.plan.planner import Planner
+from sanderling.plan.plans import Plan
+
+REASON = "from text, or a table, to a plan"
+STREAM = """CREATE STREAM objects (id BIGINT, ts BIGINT, x DOUBLE, y DOUBLE, speed DOUBLE, kind STRING)
+  KEY id TIME ts LOCATION (x, y);
+"""
+MOVING = "SELECT id FROM objects INSIDE ('M', {i}, 0.01, 0.01)"
+MIXED = (
+    MOVING,
+    "SELECT id FROM objects INSIDE (0.{i}, 0.25, 0.75, 0.{i})",
+    "SELECT id, speed FROM objects WHERE speed > {i}.5 INSIDE (0.{i}, 0.5, 0.01)",
+    "SELECT id FROM objects WHERE kind = 'kind {i}' AND speed BETWEEN {i} AND 99.5 INSIDE ('M', {i}, 0.02)",
+)
+
+
+def run(queries: int = 100_000, one_by_one: int = 5_000) -> dict[str, float]:
+    moving = [f"REGISTER QUERY q{i} AS {MOVING.format(i=i)}" for i in range(queries)]
+    mixed = [f"REGISTER QUERY q{i} AS {MIXED[i % len(MIXED)].format(i=i)}" for i in range(queries)]
+    rows: list[dict[str, Any]] = []
+    for name, statements in (("one mould", moving), ("four moulds, mixed", mixed)):
+        share = statements[:one_by_one]
+        full, seconds = _planned(";\n".join(share), is_one_by_one=True)
+        at_once, _ = _planned(";\n".join(share))
+        _refuse_difference(full, at_once)
+        rows.append(_row(f"{name}: each statement read by itself", len(share), seconds))
+        plan, seconds = _planned(";\n".join(statements))
+        rows.append(_row(f"{name}: what repeats is read once", queries, seconds))
+        if statements is moving:
+            by_script = plan
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "queries.parquet"
+        _write_table(path, queries)
+        by_table, seconds = _planned(f"REGISTER QUERIES FROM '{path}'")
+    _refuse_difference(by_script, by_table)
+    rows.append(_row("a query table of Parquet", queries, seconds))
+    facts = {
+        "queries": queries,
+        "times faster, one mould": _ratio(rows[0], rows[1]),
+        "times faster, four moulds": _ratio(rows[2], rows[3]),
+        "times faster, a query table": _ratio(rows[0], rows[4]),
+        **_sizes(by_script, queries),
+    }
+    report("registration", REASON, rows, facts)
+    return {"ratio": _ratio(rows[0], rows[1])}
+
+
+def _planned(script: str, is_one_by_one: bool = False) -> tuple[Plan, float]:
+    planner = Planner(is_one_by_one=is_one_by_one)
+    planner.run_script(STREAM)
+    started = time.perf_counter()
+    planner.run_script(script)
+    plan = planner.plan()
+    return plan, time.perf_counter() - started
+
+
+def _write_table(path: Path, queries: int) -> None:
+    side = pa.array(np.full(queries, 0.01))
+    parameters = pa.StructArray.from_arrays([pa.array(np.arange(queries)), side], ["id", "side"])
+    template = "SELECT id FROM objects INSIDE ('M', :id, :side, :side)"
+    names = [f"q{i}" for i in range(queries)]
+    pq.write_table(
+        pa.table({"name": names, "template": [template] * queries, "parameters": parameters}), path
+    )
+
+
+def _row(way: str, queries: int, seconds: float) -> dict[str, Any]:
+    return {"way": way, "queries": queries, "seconds": seconds, "µs a query": 1e6 * seconds / queries}
+
+
+def _ratio(slow: dict[str, Any], fast: dict[str, Any]) -> float:
+    return float(slow["µs a query"] / fast["µs a query"])
+
+
+def _sizes(plan: Plan, queries: int) -> dict[str, float]:
+    data = pickle.dumps(for_shards(plan))
+    started = time.perf_counter()
+    pickle.loads(data)
+    return {
+        "bytes a query, of a pickled plan": len(pickle.dumps(plan)) / queries,
+        "bytes a query, of what a worker loads": len(data) / queries,
+        "seconds to load it": time.perf_counter() - started,
+    }
+
+
+def _refuse_difference(a: Plan, b: Plan) -> None:
+    assert a.queries.names.equals(b.queries.names) and a.queries.sql.equals(b.queries.sql)
+    for name in ("stream", "template", "begin", "end"):
+        assert (getattr(a.queries, name) == getattr(b.queries, name)).all(), name
+    (ours,), (theirs,) = a.streams, b.streams
+    assert ours.templates == theirs.templates and ours.kept == theirs.kept
+    assert ours.focals.equals(theirs.focals) and ours.regions.wkb == theirs.regions.wkb
+    assert all(x.equals(y) for x, y in zip(ours.constants, theirs.constants, strict=True))
+    for name in ("query", "template", "row_in_template", "kind", "a", "b", "c", "d", "focal", "begin", "end"):
+        assert (getattr(ours.regions, name) == getattr(theirs.regions, name)).all(), name
