@@ -29,24 +29,33 @@ I64 = npt.NDArray[np.int64]
 # Values of these kinds can be columns. Others are told apart by value, as is what somebody looks at.
 WHOLE, MINUS_WHOLE, DECIMAL, MINUS_DECIMAL, TEXT = "i", "-i", "d", "-d", "s"
 COLUMNS = (WHOLE, MINUS_WHOLE, DECIMAL, MINUS_DECIMAL, TEXT)
-OTHER, NOT_FINITE, NO_VALUE = "other", "not finite", "no value"
+OTHER = "other"
+# Kinds that are refused: the code, what is wrong, and what would be right.
+MISSING, NOT_FINITE, NO_VALUE = "missing", "not finite", "no value"
+REFUSED = {
+    MISSING: ("query.missing_parameter", "is not given", "add it to the parameters"),
+    NOT_FINITE: ("query.not_finite", "is not finite", "give a number"),
+    NO_VALUE: ("query.wrong_type", "is no single value", "give a number, a text, true, false or null"),
+}
 # Beyond these somebody has to look whether a number fits.
 LARGEST_WHOLE, LARGEST_DECIMAL = 10**18, 1e300
 
 
-def kind_of(value: object) -> str:
+def kind_of(value: Any) -> str:
     """What sort of literal a value is."""
     kind = type(value)
     if kind is int:
-        is_far = not -LARGEST_WHOLE < value < LARGEST_WHOLE  # type: ignore[operator]
-        return OTHER if is_far else WHOLE if value >= 0 else MINUS_WHOLE  # type: ignore[operator]
+        is_far = not -LARGEST_WHOLE < value < LARGEST_WHOLE
+        return OTHER if is_far else WHOLE if value >= 0 else MINUS_WHOLE
     if kind is float:
-        if not math.isfinite(value):  # type: ignore[arg-type]
+        if not math.isfinite(value):
             return NOT_FINITE
-        is_far = not -LARGEST_DECIMAL < value < LARGEST_DECIMAL  # type: ignore[operator]
-        return OTHER if is_far else DECIMAL if math.copysign(1, value) > 0 else MINUS_DECIMAL  # type: ignore[arg-type]
+        is_far = not -LARGEST_DECIMAL < value < LARGEST_DECIMAL
+        return OTHER if is_far else DECIMAL if math.copysign(1, value) > 0 else MINUS_DECIMAL
     if kind is str:
-        return OTHER if ODD_CHARACTER.search(value) else TEXT  # type: ignore[call-overload]
+        return OTHER if ODD_CHARACTER.search(value) else TEXT
+    if value is ABSENT:
+        return MISSING
     return OTHER if value is None or kind is bool else NO_VALUE
 
 
@@ -81,7 +90,7 @@ class QueryTable:
         values = {name: self.table.parameters.values(name, rows) for name in parameters}
         kinds = {name: list(map(kind_of, values[name])) for name in parameters}
         for name in sorted(parameters):
-            self._refuse_bad(name, values[name], kinds[name], rows)
+            self._refuse_bad(name, kinds[name], rows)
         self._refuse_superfluous(parameters, rows)
         by_kinds: dict[tuple[str, ...], list[int]] = {}
         columns = [kinds[name] for name in blanks.parameters]
@@ -91,23 +100,10 @@ class QueryTable:
             chosen = [[values[name][number] for number in mine] for name in blanks.parameters]
             yield Alike(self, blanks, signature, rows[mine], chosen)
 
-    def _refuse_bad(self, name: str, values: list[Any], kinds: list[str], rows: I64) -> None:
-        for kind, code, what, hint in (
-            (NO_VALUE, "query.missing_parameter", "is not given", f'add "{name}"'),
-            (
-                NO_VALUE,
-                "query.wrong_type",
-                "is no single value",
-                "give a number, a text, true, false or null",
-            ),
-            (NOT_FINITE, "query.not_finite", "is not finite", "give a number"),
-        ):
-            found = (i for i, k in enumerate(kinds) if k == kind)
-            at = next(
-                (i for i in found if (values[i] is ABSENT) == (code == "query.missing_parameter")), None
-            )
-            if at is not None:
-                with self.about(int(rows[at])):
+    def _refuse_bad(self, name: str, kinds: list[str], rows: I64) -> None:
+        for kind, (code, what, hint) in REFUSED.items():
+            if kind in kinds:
+                with self.about(int(rows[kinds.index(kind)])):
                     raise QueryError(code, f'the parameter ":{name}" {what}', hint)
 
     def _refuse_superfluous(self, parameters: set[str], rows: I64) -> None:
