@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
 from sanderling.deliver.targets import Targets
-from sanderling.plan.plans import Plan
+from sanderling.plan.plans import Plan, PlannedQueries, PlannedQuery
 from sanderling.settings import Settings
 from sanderling.spark.run import RunOptions, run_plan
 from tests.engine.direct import DirectRun
@@ -50,7 +51,7 @@ def named_apart(plan: Plan, prefix: str, queries: int, templates: int) -> Plan:
         streams.append(
             replace(s, stream=replace(s.stream, name=name, format="csv"), templates=own, regions=regions)
         )
-    renamed = tuple(
+    renamed = [
         replace(
             q,
             id=q.id + queries,
@@ -59,8 +60,18 @@ def named_apart(plan: Plan, prefix: str, queries: int, templates: int) -> Plan:
             template=q.template + templates,
         )
         for q in plan.queries
-    )
-    return Plan(tuple(streams), renamed)
+    ]
+    return Plan(tuple(streams), in_columns(renamed))
+
+
+def in_columns(queries: list[PlannedQuery]) -> PlannedQueries:
+    streams = tuple(dict.fromkeys(q.stream for q in queries))
+    return PlannedQueries(
+        pa.array([q.name for q in queries], pa.string()), streams,
+        np.array([streams.index(q.stream) for q in queries], np.int32),
+        np.array([q.template for q in queries], np.int32), np.array([q.begin for q in queries], np.int64),
+        np.array([q.end for q in queries], np.int64), pa.array([q.sql for q in queries], pa.string()),
+    )  # fmt: skip
 
 
 def written(story: Story, prefix: str, plan: Plan, folder: Path) -> Told:
@@ -84,7 +95,7 @@ def written(story: Story, prefix: str, plan: Plan, folder: Path) -> Told:
 def told(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[Path, Told], Path]:
     folder = tmp_path_factory.mktemp("stories")
     stories: dict[Path, Told] = {}
-    queries: list[object] = []
+    queries: list[PlannedQuery] = []
     templates = 0
     for number, path in enumerate(FED):
         story = tell(read_script(path))
@@ -92,7 +103,7 @@ def told(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> tuple
         stories[path] = written(story, f"s{number}", plan, folder)
         queries += plan.queries
         templates = max([templates, *(t + 1 for t in plan.templates())])
-    whole = Plan(tuple(s for t in stories.values() for s in t.plan.streams), tuple(queries))  # type: ignore[arg-type]
+    whole = Plan(tuple(s for t in stories.values() for s in t.plan.streams), in_columns(queries))
     # A few rows a slice, so that batches end in the middle of ticks.
     options = RunOptions(
         Targets(folder / "updates.jsonl", False, folder / "letters.jsonl"), "local[2]", 2, None,
