@@ -1,4 +1,4 @@
-"""The command line: run, explain, demo."""
+"""The command line: run, explain, simulate, demo."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from sanderling.errors import ConfigError, SanderlingError
 
 if TYPE_CHECKING:
     from sanderling.plan.listing import Listing
+    from sanderling.simulate.network import Network
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
 stderr = Console(stderr=True, highlight=False)
@@ -124,7 +125,7 @@ def run(
         planner = Planner()
         for listing in planner.run_script(text):
             _show(listing)
-        with _progress() as progress:
+        with _progress("starting Spark", "reading") as progress:
             options = RunOptions(targets, master, shards, checkpoint, progress=progress)
             summary = run_plan(planner.plan(), text, options)
         _summarise(summary)
@@ -149,7 +150,7 @@ def _standard_output() -> Iterator[None]:
 
 
 @contextmanager
-def _progress() -> Iterator[Callable[[int, int], None] | None]:
+def _progress(before: str, during: str) -> Iterator[Callable[[int, int], None] | None]:
     """A bar on a terminal that is gone when it is full; nothing elsewhere."""
     if not stderr.is_terminal:
         yield None
@@ -158,10 +159,10 @@ def _progress() -> Iterator[Callable[[int, int], None] | None]:
     own = Console(file=os.fdopen(os.dup(sys.stderr.fileno()), "w"), highlight=False)
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
     with Progress(*columns, console=own, transient=True) as bar:
-        task = bar.add_task("starting Spark", total=None)
+        task = bar.add_task(before, total=None)
 
         def show(done: int, whole: int) -> None:
-            bar.update(task, description="reading", completed=done, total=whole)
+            bar.update(task, description=during, completed=done, total=whole)
 
         yield show
 
@@ -188,6 +189,52 @@ def explain(
     listing = planner.run(parse_statement(statement), statement)
     assert listing is not None
     _show(listing)
+
+
+@app.command()
+def simulate(
+    out: Annotated[Path, typer.Argument(help="a file to write: x.parquet, x.csv or x.jsonl")],
+    objects: Annotated[int, typer.Option(help="how many move at the beginning")] = 10_000,
+    new: Annotated[int, typer.Option(help="how many more appear in each step")] = 10,
+    steps: Annotated[int, typer.Option(help="how often everybody reports")] = 60,
+    step: Annotated[float, typer.Option(help="seconds between two steps")] = 1.0,
+    start: Annotated[str, typer.Option(help="the time of the first step")] = "2024-05-01 08:00:00",
+    seed: Annotated[int, typer.Option(help="the same seed gives the same bytes")] = 7,
+    network: Annotated[
+        tuple[Path, Path] | None,
+        typer.Option(help="roads to drive on, as nodes.csv edges.csv; default: a city made from the seed"),
+    ] = None,
+    noise: Annotated[float, typer.Option(help="how far off a place is reported, in metres")] = 0.0,
+    skip: Annotated[float, typer.Option(help="the chance that a reading is left out, such as 0.1")] = 0.0,
+    keep_going: Annotated[
+        bool, typer.Option("--keep-going", help="who arrives drives on; without it only buses do")
+    ] = False,
+) -> None:
+    """Moving objects on a road network, to a file."""
+    with _interruptible():
+        from sanderling.simulate.settings import settings_of
+        from sanderling.simulate.traffic import Traffic
+        from sanderling.simulate.write import refuse_steps, refuse_target, write_steps
+
+        refuse_target(out)
+        settings = settings_of(objects, new, step, start, seed, noise, skip, keep_going)
+        refuse_steps(settings, steps)
+        with _progress("finding ways", "driving") as progress:
+            traffic = Traffic(_roads(network, seed), settings)
+            written = write_steps(traffic, steps, out, lambda done: progress and progress(done, steps))
+        said = f"{out}: {written.readings:,} readings of {traffic.appeared:,} objects in {steps:,} steps"
+        print(f"{said}, {_size(written.size_bytes)}", file=sys.stderr)
+
+
+def _roads(network: tuple[Path, Path] | None, seed: int) -> Network:
+    from sanderling.simulate.city import make_city
+    from sanderling.simulate.read_network import read_network
+
+    return make_city(seed) if network is None else read_network(*network)
+
+
+def _size(size_bytes: int) -> str:
+    return f"{size_bytes / 1e6:,.1f} MB" if size_bytes >= 1e5 else f"{size_bytes:,} bytes"
 
 
 @app.command()

@@ -25,7 +25,7 @@ from sanderling.plan.planner import Planner
 from sanderling.plan.plans import Plan
 from sanderling.route.parcels import Parcel
 from sanderling.settings import Settings
-from sanderling.simulate.city import City
+from sanderling.simulate.stand_in import City
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery

@@ -49,6 +49,14 @@ def said_by(script: str) -> tuple[list[str], list[str]]:
     return [*listed, *show_updates(lines), *letters], lines
 
 
+def _simulate_as_written(commands: str) -> None:
+    """The simulator makes files for what follows; other commands have tests of their own."""
+    for line in commands.splitlines():
+        words = line.split()
+        if words[:2] == [".venv/bin/sanderling", "simulate"]:
+            command.app(words[1:], standalone_mode=False)
+
+
 def _order(line: str) -> tuple[str, bytes]:
     update = json.loads(line)
     return update["tick"], update["query"].encode()
@@ -70,6 +78,10 @@ def test_examples_give_what_is_shown(document: Path, tmp_path: Path, monkeypatch
             said = lines if block.language == "jsonl" else [f"{w}\n" for w in words]
             assert "".join(said) == block.text, where
             shown.add(block.name)
+        elif block.language == "sh":
+            _simulate_as_written(block.text)
+        elif block.language == "python":
+            exec(block.text, {})
         elif block.name:
             Path(block.name).write_text(block.text)
     assert shown == set(scripts), "a script whose outcome is not shown"
@@ -156,10 +168,11 @@ def test_the_functions_of_the_reference_exist() -> None:
     assert words_in(LANGUAGE, "Functions") <= set(FUNCTIONS)
 
 
-def test_the_options_of_run_are_listed() -> None:
-    listed = words_in(LANGUAGE, "sanderling run")
-    run = typer.main.get_command(command.app).commands["run"]  # type: ignore[attr-defined]
-    options = {option for parameter in run.params for option in parameter.opts if option.startswith("--")}
+@pytest.mark.parametrize("name", ["run", "simulate", "demo"])
+def test_the_options_of_a_command_are_listed(name: str) -> None:
+    listed = words_in(LANGUAGE, f"sanderling {name}")
+    named = typer.main.get_command(command.app).commands[name]  # type: ignore[attr-defined]
+    options = {option for parameter in named.params for option in parameter.opts if option.startswith("--")}
     assert options and options <= listed
 
 

@@ -41,9 +41,9 @@ ALLOWED: dict[str, set[str]] = {
         "batches", "crash", "deliver", "errors", "ingest", "laps", "operate", "pipeline", "plan", "route",
         "settings", "simulate", "state",
     },
-    "simulate": set(),
+    "simulate": {"clock", "errors", "kernels", "relational"},
     "demo": {"clock", "deliver", "pipeline", "plan", "route", "settings", "simulate", "spark"},
-    "command": {"deliver", "demo", "errors", "language", "plan", "spark"},
+    "command": {"deliver", "demo", "errors", "language", "plan", "simulate", "spark"},
 }  # fmt: skip
 
 # Arrows that look odd, and why they are there.

@@ -1,84 +1,111 @@
-"""A small city: ring roads and avenues, cars, buses and bikes that keep to them.
+"""A town made on the spot: ring roads, avenues, side streets, parks and a river with few bridges.
 
-Where an object is at a time is a pure function of the seed, so any part of the stream can be made
-again, in any order, by any worker.
+Around the centre lie rings of junctions. Further out there is room for more of them: whenever the
+blocks get twice as wide as they should be, a ring has twice the junctions of the one inside it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
-F64 = npt.NDArray[np.float64]
+from sanderling.simulate.network import F64, I64, Network
 
-KINDS = ("car", "bus", "bike")
-# Top speeds in metres a second, and how many of ten objects are of the kind.
-TOP_SPEED_MPS = (14.0, 9.0, 5.0)
-SHARE = (0.6, 0.1, 0.3)
-
-RINGS = 6
+RADIUS_M = 5_000.0
 AVENUES = 12
-CITY_RADIUS_M = 5_000.0
+PARKS = 9
+# A block is this wide in the centre and at the edge of the town.
+BLOCK_M = (70.0, 160.0)
+
+MOTORWAY, AVENUE, RING_ROAD, MAIN_STREET, STREET, SIDE_STREET, LANE = range(7)
+# Where ring roads are, as parts of the radius; the outermost is a motorway.
+RING_ROADS = (0.22, 0.48, 0.76)
+# How many of the side streets were never built.
+UNBUILT = 0.22
 
 
-@dataclass(frozen=True, slots=True)
-class City:
-    """`objects` things that move on the roads of one seed; places in metres around the centre."""
-
-    objects: int
-    seed: int = 7
-
-    def schema(self) -> pa.Schema:
-        return pa.schema(
-            [("id", pa.string()), ("ts", pa.timestamp("us")), ("x", pa.float64()), ("y", pa.float64()),
-             ("speed", pa.float64()), ("type", pa.string())]
-        )  # fmt: skip
-
-    def readings(self, second: int) -> pa.Table:
-        """What every object reports at one second since the epoch."""
-        rng = np.random.default_rng(self.seed)
-        n = self.objects
-        kind = rng.choice(len(KINDS), n, p=SHARE)
-        pace = np.array(TOP_SPEED_MPS)[kind] * rng.uniform(0.5, 1.0, n)
-        start = rng.random(n)
-        is_on_ring = rng.random(n) < 0.5
-        road = np.where(is_on_ring, rng.integers(1, RINGS + 1, n), rng.integers(0, AVENUES, n))
-        turn = rng.choice((-1.0, 1.0), n)
-        ring_x, ring_y, ring_speed = _on_ring(road, start, pace * turn, second)
-        way_x, way_y, way_speed = _on_avenue(road, start, pace, second)
-        columns = [
-            pa.array(np.char.add(np.array(KINDS)[kind], _numbers(kind).astype(str))),
-            pa.array(np.full(n, second * 1_000_000), pa.timestamp("us")),
-            pa.array(np.where(is_on_ring, ring_x, way_x)),
-            pa.array(np.where(is_on_ring, ring_y, way_y)),
-            pa.array(np.where(is_on_ring, ring_speed, way_speed)),
-            pa.array(np.array(KINDS)[kind]),
-        ]
-        return pa.Table.from_arrays(columns, schema=self.schema())
+def make_city(seed: int, radius_m: float = RADIUS_M) -> Network:
+    """The town of a seed, in metres around its centre; every junction can be reached from every other."""
+    rng = np.random.default_rng([seed, 1])
+    radii = _radii(radius_m)
+    counts = _junctions(radii)
+    ring = np.repeat(np.arange(len(radii)), counts)
+    place = np.arange(len(ring)) - np.repeat(np.cumsum(counts) - counts, counts)
+    x, y = _bent(radii[ring], 2 * np.pi * place / counts[ring], radius_m, rng)
+    a, b, edge_class = _roads(ring, place, counts, radii / radius_m)
+    is_built = rng.random(len(a)) > np.where(edge_class >= SIDE_STREET, UNBUILT, 0.0)
+    is_built &= ~_in_park(x, y, a, b, edge_class, radius_m, rng)
+    is_built &= ~_over_river(x, y, a, b, edge_class, radius_m, rng)
+    length_m = np.hypot(x[a] - x[b], y[a] - y[b])
+    whole = Network(x, y, a, b, edge_class, length_m)
+    return whole.part(np.ones(len(x), np.bool_), is_built).largest_part()
 
 
-def _numbers(kind: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Each object's number among its kind, from 0."""
-    numbers = np.empty(len(kind), np.int64)
-    for k in range(len(KINDS)):
-        numbers[kind == k] = np.arange(int((kind == k).sum()))
-    return numbers
+def _radii(radius_m: float) -> F64:
+    radii = [BLOCK_M[0]]
+    while radii[-1] < radius_m:
+        radii.append(radii[-1] + np.interp(radii[-1] / radius_m, (0, 1), BLOCK_M))
+    return np.array(radii)
 
 
-def _on_ring(ring: npt.NDArray[np.int64], start: F64, pace: F64, second: int) -> tuple[F64, F64, F64]:
-    """Round and round."""
-    radius = ring * CITY_RADIUS_M / RINGS
-    angle = 2 * np.pi * start + pace * second / np.maximum(radius, 1.0)
-    return radius * np.cos(angle), radius * np.sin(angle), np.abs(pace)
+def _junctions(radii: F64) -> I64:
+    """How many lie on each ring: as many as on the one inside it, or twice as many."""
+    wide_m = 2 * np.pi * radii / AVENUES / np.interp(radii / radii[-1], (0, 1), BLOCK_M)
+    doublings = np.maximum(np.floor(np.log2(wide_m * 1.2)), 0)
+    return np.asarray(AVENUES * 2**doublings, np.int64)
 
 
-def _on_avenue(avenue: npt.NDArray[np.int64], start: F64, pace: F64, second: int) -> tuple[F64, F64, F64]:
-    """From the centre to the edge and back, slower in the centre, where everybody is."""
-    phase = (start + pace * second / (2 * CITY_RADIUS_M)) % 1.0
-    out = 1 - np.abs(2 * phase - 1)
-    angle = 2 * np.pi * avenue / AVENUES
-    radius = CITY_RADIUS_M * out
-    return radius * np.cos(angle), radius * np.sin(angle), pace * (0.4 + 0.6 * out)
+def _bent(radius: F64, angle: F64, radius_m: float, rng: np.random.Generator) -> tuple[F64, F64]:
+    """Places on rings, bent by slow waves and a little chance: nobody draws a town with compasses."""
+    x, y = radius * np.cos(angle), radius * np.sin(angle)
+    bent = []
+    for along, across in ((x, y), (y, x)):
+        moved = along + rng.normal(0, 9.0, len(along))
+        for waves in (1.3, 2.9):
+            phase = rng.uniform(0, 2 * np.pi, 2)
+            moved += radius_m * 0.05 / waves * np.sin(waves * np.pi * across / radius_m + phase[0])
+            moved += radius_m * 0.03 / waves * np.sin(waves * np.pi * along / radius_m + phase[1])
+        bent.append(moved)
+    return bent[0], bent[1]
+
+
+def _roads(ring: I64, place: I64, counts: I64, part: F64) -> tuple[I64, I64, I64]:
+    """Along each ring and outwards from it: the junctions at both ends, and the class."""
+    first = np.cumsum(counts) - counts
+    along = first[ring] + (place + 1) % counts[ring]
+    nodes = np.arange(len(ring))
+    is_ring_road = np.isin(np.arange(len(part)), np.abs(part[:, None] - RING_ROADS).argmin(axis=0))
+    ring_class = np.where(
+        is_ring_road, RING_ROAD, np.where(np.arange(len(part)) % 5 == 0, STREET, SIDE_STREET)
+    )
+    ring_class[np.flatnonzero(is_ring_road)[-1]] = MOTORWAY
+    ring_class[part < RING_ROADS[0] / 2] = LANE
+    inner = nodes[ring < len(counts) - 1]
+    outer_ring = ring[inner] + 1
+    outer = first[outer_ring] + place[inner] * (counts[outer_ring] // counts[ring[inner]])
+    way = place[inner] * AVENUES / counts[ring[inner]]
+    half = np.where(way * 2 % 1 == 0, MAIN_STREET, SIDE_STREET)
+    out_class = np.where(way % 1 == 0, AVENUE, half)
+    out_class[(out_class != AVENUE) & (part[ring[inner]] < RING_ROADS[0] / 2)] = LANE
+    return np.r_[nodes, inner], np.r_[along, outer], np.r_[ring_class[ring], out_class]
+
+
+def _in_park(
+    x: F64, y: F64, a: I64, b: I64, edge_class: I64, radius_m: float, rng: np.random.Generator
+) -> npt.NDArray[np.bool_]:
+    """Roads through a park, but for the large ones."""
+    angle, far = rng.uniform(0, 2 * np.pi, PARKS), np.sqrt(rng.uniform(0.02, 0.9, PARKS)) * radius_m
+    wide_m = rng.uniform(0.03, 0.075, PARKS) * radius_m
+    middle_x, middle_y = (x[a] + x[b]) / 2, (y[a] + y[b]) / 2
+    away_m = np.hypot(middle_x[:, None] - far * np.cos(angle), middle_y[:, None] - far * np.sin(angle))
+    return np.asarray((away_m < wide_m).any(axis=1) & (edge_class > RING_ROAD))
+
+
+def _over_river(
+    x: F64, y: F64, a: I64, b: I64, edge_class: I64, radius_m: float, rng: np.random.Generator
+) -> npt.NDArray[np.bool_]:
+    """Roads that would need a bridge, but for the large ones."""
+    phase, turn = rng.uniform(0, 2 * np.pi), rng.uniform(0, np.pi)
+    along, across = x * np.cos(turn) + y * np.sin(turn), y * np.cos(turn) - x * np.sin(turn)
+    bank = across > radius_m * (0.2 + 0.1 * np.sin(3 * along / radius_m + phase))
+    return np.asarray((bank[a] != bank[b]) & (edge_class > RING_ROAD))

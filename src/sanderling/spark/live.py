@@ -23,7 +23,7 @@ from sanderling.ingest.read import Ingested
 from sanderling.ingest.slices import Slice
 from sanderling.plan.plans import StreamPlan
 from sanderling.route.pack import pack
-from sanderling.simulate.city import City
+from sanderling.simulate.stand_in import City
 from sanderling.spark.source import BLOBS
 
 FORMAT = "sanderling-live"
