@@ -11,6 +11,7 @@ from benchmarks import (
     range_kernel,
     range_on_spark,
     registration,
+    simulate,
     squares_on_spark,
 )
 
@@ -20,6 +21,7 @@ ALL = {
         range_kernel,
         follow_kernel,
         registration,
+        simulate,
         growth,
         answer_size,
         range_on_spark,
