@@ -241,11 +241,19 @@ def _size(size_bytes: int) -> str:
 def demo(
     seconds: Annotated[float | None, typer.Option(help="end after this long, with a summary", min=1)] = None,
     objects: Annotated[int, typer.Option(help="how many move", min=1, max=1_000_000)] = 2_000,
+    seed: Annotated[int, typer.Option(help="another seed, another city")] = 7,
+    network: Annotated[
+        tuple[Path, Path] | None,
+        typer.Option(help="roads to drive on, as nodes.csv edges.csv; moved so that (0, 0) is their middle"),
+    ] = None,
 ) -> None:
     """A simulated city, live."""
-    from sanderling.demo import run_demo
+    with _interruptible():
+        from sanderling.demo.run import demo_settings, run_demo
 
-    run_demo(seconds, objects, Console(highlight=False))
+        # What is wrong with them is said before Spark starts.
+        settings = demo_settings(objects, seed)
+        run_demo(_roads(network, seed).centred(), settings, seconds, Console(highlight=False))
 
 
 def _read(script: Path) -> str:

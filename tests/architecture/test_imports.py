@@ -60,7 +60,7 @@ OWNERS: dict[str, str] = {
     "uvicorn": "server/",
 }
 EXCEPTIONS: dict[tuple[str, str], str] = {
-    ("pyspark", "demo.py"): "a type only, under TYPE_CHECKING",
+    ("pyspark", "demo/run.py"): "types only, under TYPE_CHECKING",
 }
 
 

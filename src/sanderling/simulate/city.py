@@ -86,7 +86,8 @@ def _roads(ring: I64, place: I64, counts: I64, part: F64) -> tuple[I64, I64, I64
     way = place[inner] * AVENUES / counts[ring[inner]]
     half = np.where(way * 2 % 1 == 0, MAIN_STREET, SIDE_STREET)
     out_class = np.where(way % 1 == 0, AVENUE, half)
-    out_class[(out_class != AVENUE) & (part[ring[inner]] < RING_ROADS[0] / 2)] = LANE
+    # No way through the very middle is fast: who only passes takes a ring road.
+    out_class[part[ring[inner]] < RING_ROADS[0] / 2] = LANE
     return np.r_[nodes, inner], np.r_[along, outer], np.r_[ring_class[ring], out_class]
 
 

@@ -1,16 +1,16 @@
-"""A live stream at real-time pace: the simulated city as a Spark source.
+"""A live stream as a Spark source: a feed writes each step of the traffic as a file, and we read the files.
 
-An offset is a second of the city's time. A second is available once it has passed, and any second
-can be made again, so a batch replays like any other.
+An offset is the number of a step. A step's file stays until Spark has committed it, so a batch
+replays like any other.
 """
 
 from __future__ import annotations
 
 import base64
 import pickle
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from sanderling.ingest.read import Ingested
 from sanderling.ingest.slices import Slice
 from sanderling.plan.plans import StreamPlan
 from sanderling.route.pack import pack
-from sanderling.simulate.stand_in import City
+from sanderling.simulate.feed import forget_before, next_step, read_step
 from sanderling.spark.source import BLOBS
 
 FORMAT = "sanderling-live"
@@ -31,11 +31,10 @@ FORMAT = "sanderling-live"
 
 @dataclass(frozen=True, slots=True)
 class LiveSpec:
-    """A city, the stream it reports to, and the second it begins at."""
+    """The stream that the traffic reports to, and the folder of its feed."""
 
     plan: StreamPlan
-    city: City
-    began_at: int
+    folder: Path
     shard_keys: tuple[int, ...]
 
     def encoded(self) -> str:
@@ -62,21 +61,27 @@ class LiveReader(DataSourceStreamReader):
         self.spec = spec
 
     def initialOffset(self) -> dict[str, int]:
-        return {"second": self.spec.began_at}
+        return {"step": 0}
 
     def latestOffset(self, start: dict[str, int], limit: Any) -> dict[str, int]:
-        return {"second": max(start["second"], int(time.time()))}
+        return {"step": next_step(self.spec.folder, start["step"])}
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:
-        return [InputPartition(second) for second in range(start["second"], end["second"])]
+        return [InputPartition(step) for step in range(start["step"], end["step"])]
+
+    def commit(self, end: dict[str, int]) -> None:
+        forget_before(self.spec.folder, end["step"])
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        spec, second = self.spec, partition.value
-        readings = spec.city.readings(second)
+        spec, step = self.spec, partition.value
+        said, columns = read_step(spec.folder, step), spec.plan.stream.columns
+        readings = said.select([c.name for c in columns])
+        readings = readings.cast(pa.schema([(c.name, c.type.arrow) for c in columns]))
         rows = pa.array(np.arange(1, readings.num_rows + 1))
-        readings = readings.append_column(TS, readings.column("ts").cast(pa.int64())).append_column(ROW, rows)
+        ts = said.column(spec.plan.stream.time).cast(pa.int64())
+        readings = readings.append_column(TS, ts).append_column(ROW, rows)
         ingested = Ingested(readings, LETTERS.empty_table(), readings.num_rows)
-        piece = Slice(second, "city", "city", 0, 0, 1, is_last=False)
+        piece = Slice(step, "city", "city", 0, 0, 1, is_last=False)
         for shard, parcel in pack(spec.plan, piece, ingested, len(spec.shard_keys)):
             key = pa.array([spec.shard_keys[shard]], pa.int32())
             yield pa.RecordBatch.from_arrays([key, pa.array([parcel.to_bytes()], pa.binary())], schema=BLOBS)

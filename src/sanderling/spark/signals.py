@@ -12,10 +12,13 @@ HELD = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @contextlib.contextmanager
-def held_signals(may_wait: Callable[[], bool] = lambda: True) -> Iterator[Callable[[], bool]]:
+def held_signals(
+    may_wait: Callable[[], bool] = lambda: True, is_delivered: bool = True
+) -> Iterator[Callable[[], bool]]:
     """Gives a question, whether one has come; it is delivered behind the block. A second one is not held.
 
-    One that comes while it may not wait is delivered at once.
+    One that comes while it may not wait is delivered at once. Where being stopped is the usual end,
+    nothing needs to be delivered.
     """
     if threading.current_thread() is not threading.main_thread():
         yield lambda: False
@@ -37,7 +40,7 @@ def held_signals(may_wait: Callable[[], bool] = lambda: True) -> Iterator[Callab
         yield lambda: bool(came)
     finally:
         _give_back(kept)
-        if came:
+        if came and is_delivered:
             signal.raise_signal(came[0])
 
 

@@ -1,0 +1,18 @@
+CREATE STREAM city (id BIGINT, ts TIMESTAMP, x DOUBLE, y DOUBLE, speed DOUBLE, heading DOUBLE, type STRING, gone BOOLEAN)
+  KEY id TIME ts LOCATION (x, y) GONE gone;
+CREATE TABLE districts KEY name WITH (path = 'districts.geojson');
+CREATE REGION old_town AS POLYGON (
+  (-900 -700, 800 -900, 1100 500, 0 1000, -1100 400, -900 -700), (-200 -200, 200 -200, 200 200, -200 200, -200 -200));
+
+-- regions that stand: a rectangle, a circle, one by its name, one written in place
+REGISTER QUERY market AS SELECT id FROM city INSIDE (-300, -300, 300, 300);
+REGISTER QUERY station AS SELECT id, type FROM city INSIDE (1500, 800, 400);
+REGISTER QUERY old_town_buses AS SELECT id FROM city WHERE type = 'bus' INSIDE old_town;
+REGISTER QUERY harbour AS SELECT id FROM city INSIDE POLYGON ((0 1500, 2000 1800, 900 3000, 0 1500));
+-- every region of a table at once
+REGISTER QUERY who_is_where AS SELECT c.id, d.name FROM city c, districts d WHERE c.location INSIDE d.region;
+-- no region: a condition, and an expression
+REGISTER QUERY racing AS SELECT id, round(speed * 3.6) AS kmh FROM city WHERE speed * 3.6 > 118;
+-- regions that move with a bus
+REGISTER QUERY around_bus_0 AS SELECT id, type FROM city INSIDE ('M', 0, 900, 600);
+REGISTER QUERY near_bus_20 AS SELECT id FROM city WHERE type <> 'bike' INSIDE ('M', 20, 400);

@@ -1,0 +1,67 @@
+"""The page of the demo: it fits the terminal, whatever its size.
+
+market                  42   +1 −2   +0 −0   +3 −1   …
+  SELECT id FROM city INSIDE (-300, -300, 300, 300)
+"""
+
+from __future__ import annotations
+
+import textwrap
+
+from rich.text import Text
+
+from sanderling.demo.scene import TICKS_KEPT, Scene
+from sanderling.plan.plans import PlannedQuery
+
+NAME_WIDTH = 20
+SIZE_WIDTH = 8
+TICK_WIDTH = 10
+# Title, heads of the columns, an empty line, the foot, and the line the cursor stands on.
+OTHER_LINES = 5
+
+
+def page(scene: Scene, alive: int, width: int, height: int) -> Text:
+    """As many lines of each query's SQL as there is room for; as many ticks as fit beside each other."""
+    queries = scene.plan.queries
+    room = height - OTHER_LINES
+    sql_lines = max(0, room // max(len(queries), 1) - 1)
+    shown = queries if len(queries) <= room else queries[: max(room - 1, 0)]
+    ticks = max(1, min(TICKS_KEPT, (width - NAME_WIDTH - SIZE_WIDTH) // TICK_WIDTH))
+    lines = [Text("Sanderling: what changes in a city", "bold"), _heads(ticks)]
+    for query in shown:
+        lines.append(_numbers(scene, query.name, ticks))
+        lines += [Text(f"  {line}", "dim") for line in _sql(query, width - 2, sql_lines)]
+    if len(shown) < len(queries):
+        lines.append(Text(f"… and {len(queries) - len(shown)} more", "dim"))
+    lines += [Text(), Text(foot(scene, alive))]
+    for line in lines:
+        line.truncate(width, overflow="ellipsis")
+    return Text("\n").join(lines)
+
+
+def foot(scene: Scene, alive: int) -> str:
+    return (
+        f"{scene.readings_a_second():,.0f} readings/s · tick latency {scene.latency_s:.1f} s · "
+        f"{alive:,} objects alive · Ctrl-C ends"
+    )
+
+
+def _heads(ticks: int) -> Text:
+    said = "last tick" if ticks == 1 else f"last {ticks} ticks"
+    return Text(f"{'query':<{NAME_WIDTH}}{'in it':>{SIZE_WIDTH}}   {said}", "dim")
+
+
+def _numbers(scene: Scene, name: str, ticks: int) -> Text:
+    line = Text(f"{name:<{NAME_WIDTH}}", "bold").append(f"{scene.held[name]:>{SIZE_WIDTH},}", "cyan")
+    for changes in scene.recent[-ticks:]:
+        came, went = changes[name, 1], changes[name, -1]
+        line.append(" " * (TICK_WIDTH - len(f"+{came} −{went}")))
+        line.append(f"+{came}", "green" if came else "dim").append(f" −{went}", "red" if went else "dim")
+    return line
+
+
+def _sql(query: PlannedQuery, width: int, lines: int) -> list[str]:
+    if not lines:
+        return []
+    text = " ".join(query.sql.split())
+    return textwrap.wrap(text, max(width, 10), max_lines=lines, placeholder=" …")

@@ -1,0 +1,117 @@
+"""Starts the city, Spark and the queries, and shows what changes until it is told to stop."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import replace
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.live import Live
+
+from sanderling.demo.page import page
+from sanderling.demo.scene import Scene
+from sanderling.pipeline import for_source
+from sanderling.plan.planner import Planner
+from sanderling.plan.plans import Plan
+from sanderling.settings import Settings
+from sanderling.simulate.feed import Feed
+from sanderling.simulate.network import Network
+from sanderling.simulate.settings import TrafficSettings
+from sanderling.simulate.traffic import Traffic
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+SHARDS = 2
+# Of so many objects one arrives in a second; as many appear, so that the city stays as full as it is.
+OBJECTS_PER_ARRIVAL = 450
+SECONDS_BETWEEN_LOOKS = 0.25
+
+
+def demo_plan() -> Plan:
+    """The queries of demo.sql, over the districts beside it."""
+    folder = files("sanderling.demo")
+    districts = str(folder / "districts.geojson").replace("'", "''")
+    planner = Planner()
+    planner.run_script((folder / "demo.sql").read_text().replace("districts.geojson", districts))
+    return planner.plan()
+
+
+def demo_settings(objects: int, seed: int) -> TrafficSettings:
+    return TrafficSettings(objects, max(1, objects // OBJECTS_PER_ARRIVAL), seed=seed)
+
+
+def run_demo(network: Network, settings: TrafficSettings, seconds: float | None, console: Console) -> None:
+    """Shows the city until `seconds` are over, or for ever; a signal ends it as the time would."""
+    from sanderling.spark.session import start_session
+    from sanderling.spark.signals import held_signals
+
+    scene = Scene(demo_plan())
+    work = Path(tempfile.mkdtemp(prefix="sanderling-demo-"))
+    try:
+        console.print("starting Spark …", style="dim")
+        spark = start_session(f"local[{SHARDS}]", SHARDS, work / "spark.log")
+        with held_signals(is_delivered=False) as is_stopping:
+            try:
+                feed = _feed(network, settings, work)
+                _stream(spark, feed, scene, work, console, lambda: is_stopping() or scene.is_over(seconds))
+            finally:
+                spark.stop()
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    console.print(f"{scene.rows:,} readings, {scene.ticks:,} ticks, {feed.alive:,} objects alive")
+    for q in scene.plan.queries:
+        console.print(f"  {q.name}: {scene.held[q.name]:,} in it at the end")
+
+
+def _feed(network: Network, settings: TrafficSettings, work: Path) -> Feed:
+    """The city, from now on."""
+    return Feed(Traffic(network, replace(settings, start_us=int(time.time()) * 1_000_000)), work / "steps")
+
+
+def _stream(
+    spark: SparkSession, feed: Feed, scene: Scene, work: Path, console: Console, is_over: Callable[[], bool]
+) -> None:
+    from sanderling.spark.live import FORMAT, LiveSource, LiveSpec
+    from sanderling.spark.placement import shard_keys
+    from sanderling.spark.stream import start_stream
+
+    plan, keys = scene.plan, shard_keys(SHARDS)
+    spark.dataSource.register(LiveSource)
+    spec = LiveSpec(for_source(plan.streams[0]), feed.folder, tuple(keys))
+    blobs = spark.readStream.format(FORMAT).option("spec", spec.encoded()).load()
+    feed.start()
+    try:
+        query = start_stream(blobs, plan, keys, work, Settings(), scene.take, is_bounded=False)
+        try:
+            _show(scene, feed, query, console, is_over)
+        finally:
+            query.stop()
+    finally:
+        feed.stop()
+
+
+def _show(
+    scene: Scene, feed: Feed, query: StreamingQuery, console: Console, is_over: Callable[[], bool]
+) -> None:
+    """The page on a terminal, elsewhere a line a tick."""
+    with Live(console=console, auto_refresh=False) if console.is_terminal else nullcontext() as live:
+        while query.isActive and feed.failure is None and not is_over():
+            time.sleep(SECONDS_BETWEEN_LOOKS)
+            if live is not None:
+                live.update(page(scene, feed.alive, console.width, console.height), refresh=True)
+                continue
+            while scene.lines:
+                console.print(scene.lines.pop(0), soft_wrap=True)
+    # Ctrl-C on a terminal reaches Spark's processes too: what they then say is no failure.
+    failure = feed.failure or (None if is_over() else query.exception())
+    if failure is not None:
+        raise failure

@@ -1,0 +1,82 @@
+"""What the demo has seen so far: per query its answer's size and its last changes; and the pace."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from sanderling.clock import show_time
+from sanderling.deliver.changes import gather
+from sanderling.plan.plans import Plan
+from sanderling.route.parcels import Parcel
+
+TICKS_KEPT = 12
+# The pace is that of the last batches: the first brings all that had waited for Spark.
+BATCHES_KEPT = 10
+
+Changes = Counter[tuple[str, int]]  # by query and sign
+
+
+@dataclass
+class Scene:
+    """Takes batches from Spark's thread; the page reads what is there."""
+
+    plan: Plan
+    held: Counter[str] = field(default_factory=Counter)
+    recent: list[Changes] = field(default_factory=list)  # by tick, the last one last
+    batches: list[tuple[float, int]] = field(default_factory=list)  # when, and how many readings by then
+    rows: int = 0
+    ticks: int = 0
+    latency_s: float = 0.0
+    began_at: float = 0.0
+    lines: list[str] = field(default_factory=list)
+
+    def take(self, number: int, parcels: list[Parcel]) -> None:
+        """A batch: its changes, tick by tick."""
+        (stream,) = self.plan.streams
+        change = gather(self.plan, parcels)[stream.stream.name]
+        found: dict[int, Changes] = {}
+        for table in change.rows.values():
+            marks = np.stack([table.column(c).to_numpy().astype(np.int64) for c in ("tick", "query", "sign")])
+            for (tick, query, sign), count in zip(*_counted(marks), strict=True):
+                found.setdefault(tick, Counter())[self.plan.queries[query].name, sign] += count
+        tick_us = stream.stream.tick_us
+        for tick in range(change.closed_to - (change.ticks - 1) * tick_us, change.closed_to + 1, tick_us):
+            self._tick(tick, found.get(tick, Counter()))
+        now = time.time()
+        self.began_at = self.began_at or now
+        self.rows += change.rows_read
+        self.ticks += change.ticks
+        if change.ticks:
+            self.latency_s = now - change.closed_to / 1e6
+        self.batches = [*self.batches[-BATCHES_KEPT:], (now, self.rows)]
+
+    def _tick(self, tick: int, changes: Changes) -> None:
+        for (name, sign), count in changes.items():
+            self.held[name] += sign * count
+        parts = [
+            f"{q.name} +{changes[q.name, 1]} −{changes[q.name, -1]} ={self.held[q.name]}"
+            for q in self.plan.queries
+        ]
+        self.lines.append(f"{show_time(tick)}  " + "  ".join(parts))
+        self.recent = [*self.recent[1 - TICKS_KEPT :], changes]
+
+    def is_over(self, seconds: float | None) -> bool:
+        """The time runs from the first batch on: until then Spark is still getting ready."""
+        return seconds is not None and self.began_at > 0 and time.time() >= self.began_at + seconds
+
+    def readings_a_second(self) -> float:
+        if len(self.batches) < 2:
+            return 0.0
+        (first, rows_then), (last, rows_now) = self.batches[0], self.batches[-1]
+        return (rows_now - rows_then) / max(last - first, 1e-9)
+
+
+def _counted(marks: npt.NDArray[np.int64]) -> tuple[list[list[int]], list[int]]:
+    """Each distinct column of numbers, and how often it is there."""
+    distinct, counts = np.unique(marks, axis=1, return_counts=True)
+    return distinct.T.tolist(), counts.tolist()
