@@ -215,13 +215,23 @@ def simulate(
         from sanderling.simulate.settings import settings_of
         from sanderling.simulate.traffic import Traffic
         from sanderling.simulate.write import refuse_steps, refuse_target, write_steps
+        from sanderling.spark.signals import held_signals
 
         refuse_target(out)
+        refuse_same_file(out, *(network or ()))
         settings = settings_of(objects, new, step, start, seed, noise, skip, keep_going)
         refuse_steps(settings, steps)
-        with _progress("finding ways", "driving") as progress:
+        # A kernel cannot be interrupted; between two steps there is nothing in the way.
+        with held_signals() as is_stopping, _progress("finding ways", "driving") as progress:
+
+            def after_step(done: int) -> None:
+                if is_stopping():
+                    raise KeyboardInterrupt
+                if progress is not None:
+                    progress(done, steps)
+
             traffic = Traffic(_roads(network, seed), settings)
-            written = write_steps(traffic, steps, out, lambda done: progress and progress(done, steps))
+            written = write_steps(traffic, steps, out, after_step)
         said = f"{out}: {written.readings:,} readings of {traffic.appeared:,} objects in {steps:,} steps"
         print(f"{said}, {_size(written.size_bytes)}", file=sys.stderr)
 

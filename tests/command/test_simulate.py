@@ -64,8 +64,9 @@ def test_a_network_of_ones_own(tmp_path: Path) -> None:
     [
         ("config.unknown_output", ["x.txt"]),
         ("config.missing_file", ["nowhere/x.csv"]),
-        ("config.missing_file", ["x.csv", "--network", "none.csv", "none.csv"]),
+        ("config.missing_file", ["x.csv", "--network", "n.csv", "e.csv"]),
         ("config.output_exists", ["folder.csv"]),
+        ("config.output_exists", ["n.csv", "--network", "./n.csv", "e.csv"]),
         ("config.bad_option", ["x.csv", "--objects", "0"]),
         ("config.bad_option", ["x.csv", "--objects", "-3"]),
         ("config.bad_option", ["x.csv", "--objects", "99999999999"]),

@@ -23,7 +23,7 @@ def scene() -> Scene:
             1_700_000_000_000_000 + tick * 1_000_000, Counter({("market", 1): 12, ("market", -1): tick})
         )
     scene.batches = [(now - 2, 1_000), (now, 5_000)]
-    scene.latency_s = 1.26
+    scene.began_at, scene.latency_s = now - 2, 1.26
     return scene
 
 
@@ -56,7 +56,7 @@ def test_no_terminal_is_too_small(scene: Scene, width: int, height: int) -> None
 
 
 def test_before_the_first_batch_there_is_a_page_too() -> None:
-    assert "0 readings/s" in lines_at(Scene(demo_plan()), 80, 24)[-1]
+    assert "waiting for the first answers" in lines_at(Scene(demo_plan()), 80, 24)[-1]
 
 
 def test_the_demo_asks_in_every_way_there_is() -> None:

@@ -7,9 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from sanderling.errors import ConfigError
-from sanderling.simulate.feed import Feed, forget_before, next_step, read_step
+from sanderling.simulate.feed import Feed
 from sanderling.simulate.network import Network
 from sanderling.simulate.settings import TrafficSettings
+from sanderling.simulate.steps import forget_before, next_step, read_step
 from sanderling.simulate.traffic import Traffic
 
 SETTINGS = TrafficSettings(objects=30, new=1, step_us=50_000)

@@ -14,8 +14,9 @@ from sanderling.demo.scene import Scene
 from sanderling.pipeline import for_source
 from sanderling.settings import Settings
 from sanderling.simulate.city import make_city
-from sanderling.simulate.feed import Feed, read_step
+from sanderling.simulate.feed import Feed
 from sanderling.simulate.settings import TrafficSettings
+from sanderling.simulate.steps import read_step
 from sanderling.simulate.traffic import Traffic
 from sanderling.spark.live import FORMAT, LiveReader, LiveSource, LiveSpec
 from sanderling.spark.placement import shard_keys

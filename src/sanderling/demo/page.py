@@ -40,6 +40,8 @@ def page(scene: Scene, alive: int, width: int, height: int) -> Text:
 
 
 def foot(scene: Scene, alive: int) -> str:
+    if not scene.began_at:
+        return f"waiting for the first answers · {alive:,} objects alive · Ctrl-C ends"
     return (
         f"{scene.readings_a_second():,.0f} readings/s · tick latency {scene.latency_s:.1f} s · "
         f"{alive:,} objects alive · Ctrl-C ends"

@@ -67,6 +67,8 @@ def run_demo(network: Network, settings: TrafficSettings, seconds: float | None,
                 spark.stop()
     finally:
         shutil.rmtree(work, ignore_errors=True)
+    if not console.is_terminal:
+        _say_ticks(scene, console)
     console.print(f"{scene.rows:,} readings, {scene.ticks:,} ticks, {feed.alive:,} objects alive")
     for q in scene.plan.queries:
         console.print(f"  {q.name}: {scene.held[q.name]:,} in it at the end")
@@ -95,8 +97,14 @@ def _stream(
             _show(scene, feed, query, console, is_over)
         finally:
             query.stop()
+            scene.end()
     finally:
         feed.stop()
+
+
+def _say_ticks(scene: Scene, console: Console) -> None:
+    while scene.lines:
+        console.print(scene.lines.popleft(), soft_wrap=True)
 
 
 def _show(
@@ -106,11 +114,10 @@ def _show(
     with Live(console=console, auto_refresh=False) if console.is_terminal else nullcontext() as live:
         while query.isActive and feed.failure is None and not is_over():
             time.sleep(SECONDS_BETWEEN_LOOKS)
-            if live is not None:
+            if live is None:
+                _say_ticks(scene, console)
+            else:
                 live.update(page(scene, feed.alive, console.width, console.height), refresh=True)
-                continue
-            while scene.lines:
-                console.print(scene.lines.pop(0), soft_wrap=True)
     # Ctrl-C on a terminal reaches Spark's processes too: what they then say is no failure.
     failure = feed.failure or (None if is_over() else query.exception())
     if failure is not None:

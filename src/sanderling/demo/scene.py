@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 import time
-from collections import Counter
+from collections import Counter, deque
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -33,10 +34,23 @@ class Scene:
     ticks: int = 0
     latency_s: float = 0.0
     began_at: float = 0.0
-    lines: list[str] = field(default_factory=list)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    is_ended: bool = False
+    # One a tick; bounded, since on a terminal nobody takes them.
+    lines: deque[str] = field(default_factory=lambda: deque(maxlen=10_000))
 
     def take(self, number: int, parcels: list[Parcel]) -> None:
-        """A batch: its changes, tick by tick."""
+        """A batch, unless we have ended: Spark stops without waiting for the one it is at."""
+        with self.lock:
+            if not self.is_ended:
+                self._take(parcels)
+
+    def end(self) -> None:
+        with self.lock:
+            self.is_ended = True
+
+    def _take(self, parcels: list[Parcel]) -> None:
+        """Its changes, tick by tick."""
         (stream,) = self.plan.streams
         change = gather(self.plan, parcels)[stream.stream.name]
         found: dict[int, Changes] = {}

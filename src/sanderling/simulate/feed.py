@@ -1,8 +1,4 @@
-"""Traffic at the pace of the clock on the wall: each step becomes a file when its time has come.
-
-Steps cannot be made again, since who is in the way of whom depends on all steps before. So each is kept
-as a file until whoever reads it needs it no more.
-"""
+"""Traffic at the pace of the clock on the wall: each step becomes a file when its time has come."""
 
 from __future__ import annotations
 
@@ -14,29 +10,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from sanderling.errors import ConfigError
+from sanderling.simulate.steps import step_path
 from sanderling.simulate.traffic import Traffic
-
-
-def step_path(folder: Path, step: int) -> Path:
-    return folder / f"{step}.arrow"
-
-
-def read_step(folder: Path, step: int) -> pa.Table:
-    with pa.ipc.open_file(step_path(folder, step)) as file:
-        return file.read_all()
-
-
-def next_step(folder: Path, step: int) -> int:
-    """The first step from `step` on that is not there yet."""
-    while step_path(folder, step).exists():
-        step += 1
-    return step
-
-
-def forget_before(folder: Path, step: int) -> None:
-    for path in folder.glob("*.arrow"):
-        if int(path.stem) < step:
-            path.unlink(missing_ok=True)
 
 
 class Feed:

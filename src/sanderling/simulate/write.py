@@ -80,7 +80,7 @@ class LinesWriter:
         self.file.close()
 
 
-WRITERS: dict[str, type[ParquetWriter | CsvWriter | LinesWriter]] = {
+WRITERS: dict[str, Callable[[Path], Writer]] = {
     ".parquet": ParquetWriter, ".csv": CsvWriter, ".jsonl": LinesWriter,
 }  # fmt: skip
 
@@ -141,12 +141,15 @@ def write_steps(
 
 
 def _batches(traffic: Traffic, steps: int, progress: Callable[[int], object]) -> Iterator[pa.Table]:
-    held: list[pa.Table] = []
+    held, rows = [SCHEMA.empty_table()], 0
     for done in range(1, steps + 1):
-        held.append(traffic.step())
-        if sum(t.num_rows for t in held) >= ROWS_AT_ONCE or done == steps:
+        readings = traffic.step()
+        if readings.num_rows:  # there may be very many steps in which nobody is left
+            held.append(readings)
+            rows += readings.num_rows
+        if rows >= ROWS_AT_ONCE or done == steps:
             yield pa.concat_tables(held)
-            held = []
+            held, rows = held[:1], 0
         progress(done)
 
 

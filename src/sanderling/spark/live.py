@@ -23,7 +23,7 @@ from sanderling.ingest.read import Ingested
 from sanderling.ingest.slices import Slice
 from sanderling.plan.plans import StreamPlan
 from sanderling.route.pack import pack
-from sanderling.simulate.feed import forget_before, next_step, read_step
+from sanderling.simulate.steps import forget_before, next_step, read_step
 from sanderling.spark.source import BLOBS
 
 FORMAT = "sanderling-live"
