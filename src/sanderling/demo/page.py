@@ -22,7 +22,7 @@ OTHER_LINES = 5
 
 def page(scene: Scene, alive: int, width: int, height: int) -> Text:
     """As many lines of each query's SQL as there is room for; as many ticks as fit beside each other."""
-    queries = scene.plan.queries
+    queries = list(scene.plan.queries)
     room = height - OTHER_LINES
     sql_lines = max(0, room // max(len(queries), 1) - 1)
     shown = queries if len(queries) <= room else queries[: max(room - 1, 0)]
