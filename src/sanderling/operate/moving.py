@@ -97,6 +97,24 @@ class MovingRegions:
             stage = stage._replace(objects=cells, holds=holds)
         self.stage = stage._replace(row=rows)
 
+    def settle(
+        self, moves: MoveBatch, focal_moves: MoveBatch, objects: LastReadings, focals: LastReadings
+    ) -> None:
+        """Everything is where it is now, whatever it met on its way."""
+        self._take_in(objects, focals, objects.row_of)
+        stage, first = self.stage, self.followers.first
+        who = np.unique(moves.object)
+        rows = objects.row_of[who]
+        put_all(stage.objects, who, np.stack(objects.places(rows), axis=1))
+        stage.holds[:, who] = self.asks.truth(objects, rows)
+        stage.present[0] = np.count_nonzero(objects.row_of >= 0)
+        is_moved = np.zeros(len(first) - 1, np.bool_)
+        is_moved[focal_moves.object] = True
+        regions = np.flatnonzero(is_moved[self.followers.focal])
+        places = np.stack(focals.places(focals.row_of[self.followers.focal[regions]]), axis=1)
+        put_all(stage.regions, regions, places)
+        stage.aside[regions, :2] = places
+
     def meet(
         self, moves: MoveBatch, columns: Moves, rows_before: I64, objects: LastReadings,
         focal_moves: MoveBatch, focals: LastReadings,

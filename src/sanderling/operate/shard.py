@@ -14,6 +14,7 @@ import pyarrow as pa
 from sanderling.batches import LATE, ROW, TS, DeltaBatch
 from sanderling.clock import NOTHING_YET, closed_by, tick_end, tick_ends
 from sanderling.operate.inside import Inside
+from sanderling.operate.pairs import MoveBatch
 from sanderling.operate.readings import LastReadings, int64_of
 from sanderling.plan.plans import ALWAYS, NEVER, Plan, StreamPlan
 from sanderling.route.pack import focal_columns
@@ -111,6 +112,15 @@ class StreamShard:
     def refresh(self) -> None:
         """What follows from the readings, made anew."""
         self.live = self.inside.new_state(self.clock.closed_to, self.objects, self.focals)
+
+    def settle(self, moves: MoveBatch, focal_moves: MoveBatch, closed_from: int) -> None:
+        """What follows from the readings, after moves whose changes have been told by another copy."""
+        has_turned = any(closed_from < turn <= self.clock.closed_to for turn in self.turns)
+        self.focals.compact()
+        if self.objects.compact() or has_turned:
+            self.refresh()
+        elif self.live.moving is not None:
+            self.live.moving.settle(moves, focal_moves, self.objects, self.focals)
 
     def _step(self, target: int) -> list[DeltaBatch]:
         if target <= self.clock.closed_to:

@@ -1,8 +1,9 @@
 """A shard inside transformWithState: the state store is the truth, a copy in the worker is only speed.
 
-The store holds a snapshot and the deltas since. Each commit writes a tag; a worker's copy is used
-only if it carries the very tag the store has, so a copy of a failed attempt, of another run or of an
-older batch is never taken for the state.
+The store holds a snapshot and the deltas since. Each commit writes a tag. Spark gives a shard now to
+one worker, now to another: a worker's copy is used only if it carries a tag of the store's last
+states, and then brought up by the deltas since. So a copy of a failed attempt or of another run is
+never taken for the state.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import json
 import pickle
 import uuid
 from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -25,11 +27,27 @@ from sanderling.operate.shard import Shard
 from sanderling.plan.plans import Plan
 from sanderling.route.parcels import SECONDS, Parcel
 from sanderling.settings import Settings
-from sanderling.state.saved import delta, restore, snapshot
+from sanderling.state.saved import catch_up, delta, restore, snapshot
 
-# Shards decoded in this worker, by tag. Spark reuses its Python workers.
-_copies: dict[str, tuple[Shard, dict[str, Any]]] = {}
+# Shards decoded in this worker, by run and number, each with the tag of its state. Spark reuses its workers.
+_copies: dict[tuple[str, int], tuple[Shard | None, str]] = {}
 COPIES_KEPT = 8
+# A copy that missed a few turns catches up; a state further back than this has to be restored.
+STATES_KNOWN = 8
+# A snapshot is written when the deltas since the last one are so many times larger.
+DELTAS_PER_SNAPSHOT = 4
+
+
+@dataclass(slots=True)
+class Head:
+    """What the store holds: a snapshot in chunks, deltas by number; those from `first` on came after it."""
+
+    snapshot: int = 0
+    snapshot_bytes: int = 0
+    first: int = 0
+    next: int = 0
+    delta_bytes: int = 0
+    tags: list[str] = field(default_factory=list)  # of the last states; a delta leads from each to the next
 
 
 @lru_cache(maxsize=4)
@@ -81,53 +99,55 @@ class ShardProcessor(StatefulProcessor):
 
     # ----- the state store
 
-    def _load(self, number: int) -> tuple[Shard, dict[str, Any]]:
+    def _load(self, number: int) -> tuple[Shard, Head]:
         head_bytes = self._get("head")
         if head_bytes is None:
-            return self._new_shard(number), {
-                "snapshot": 0,
-                "snapshot_bytes": 0,
-                "deltas": 0,
-                "delta_bytes": 0,
-            }
-        head = json.loads(head_bytes)
-        copy = _copies.pop(head["tag"], None)
-        if copy is not None:
-            return copy
+            return self._new_shard(number), Head()
+        head = Head(**json.loads(head_bytes))
+        shard, tag = _copies.pop((self.plan[1], number), (None, ""))
+        if shard is not None and tag in head.tags:
+            # Another worker may have had the last turns.
+            since = len(head.tags) - 1 - head.tags.index(tag)
+            catch_up(shard, self._deltas(head.next - since, head.next))
+            return shard, head
         shard = self._new_shard(number)
-        chunks = [self._get(f"snapshot:{i}") or b"" for i in range(head["snapshot"])]
-        deltas = [self._get(f"delta:{i}") or b"" for i in range(head["deltas"])]
-        restore(shard, b"".join(chunks) if chunks else None, deltas)
+        chunks = [self._get(f"snapshot:{i}") or b"" for i in range(head.snapshot)]
+        restore(shard, b"".join(chunks) if chunks else None, self._deltas(head.first, head.next))
         return shard, head
+
+    def _deltas(self, first: int, last: int) -> list[bytes]:
+        return [self._get(f"delta:{i}") or b"" for i in range(first, last)]
 
     def _new_shard(self, number: int) -> Shard:
         return Shard(load_plan(*self.plan), number, self.schemas)
 
-    def _save(self, shard: Shard, head: dict[str, Any]) -> None:
-        settings = self.settings
+    def _save(self, shard: Shard, head: Head) -> None:
         change = delta(shard)
-        if head["delta_bytes"] + len(change) > max(settings.least_snapshot_bytes, head["snapshot_bytes"]):
+        self._put(f"delta:{head.next}", change)
+        kept_from = min(head.first, head.next + 1 - len(head.tags))
+        head.next += 1
+        head.delta_bytes += len(change)
+        if head.delta_bytes > max(
+            self.settings.least_snapshot_bytes, DELTAS_PER_SNAPSHOT * head.snapshot_bytes
+        ):
             self._save_snapshot(snapshot(shard), head)
-        else:
-            self._put(f"delta:{head['deltas']}", change)
-            head["deltas"] += 1
-            head["delta_bytes"] += len(change)
-        head["tag"] = uuid.uuid4().hex
-        self._put("head", json.dumps(head).encode())
+        head.tags = [*head.tags[1 - STATES_KNOWN :], uuid.uuid4().hex]
+        for i in range(kept_from, min(head.first, head.next + 1 - len(head.tags))):
+            self.parts.removeKey((f"delta:{i}",))
+        self._put("head", json.dumps(asdict(head)).encode())
         while len(_copies) >= COPIES_KEPT:
             del _copies[next(iter(_copies))]
-        _copies[head["tag"]] = (shard, head)
+        _copies[self.plan[1], shard.number] = (shard, head.tags[-1])
 
-    def _save_snapshot(self, data: bytes, head: dict[str, Any]) -> None:
+    def _save_snapshot(self, data: bytes, head: Head) -> None:
         size = self.settings.state_chunk_bytes
         chunks = [data[i : i + size] for i in range(0, len(data), size)]
         for i, chunk in enumerate(chunks):
             self._put(f"snapshot:{i}", chunk)
-        for name in [f"snapshot:{i}" for i in range(len(chunks), head["snapshot"])] + [
-            f"delta:{i}" for i in range(head["deltas"])
-        ]:
-            self.parts.removeKey((name,))
-        head |= {"snapshot": len(chunks), "snapshot_bytes": len(data), "deltas": 0, "delta_bytes": 0}
+        for i in range(len(chunks), head.snapshot):
+            self.parts.removeKey((f"snapshot:{i}",))
+        head.snapshot, head.snapshot_bytes = len(chunks), len(data)
+        head.first, head.delta_bytes = head.next, 0
 
     def _get(self, name: str) -> bytes | None:
         value = self.parts.getValue((name,))

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from sanderling.batches import TS
 from sanderling.errors import StateError
+from sanderling.operate.pairs import MoveBatch
 from sanderling.operate.readings import LastReadings, int64_of
 from sanderling.operate.shard import Clock, Shard
 from sanderling.route.parcels import tables_from_bytes, tables_to_bytes
@@ -54,18 +55,35 @@ def restore(shard: Shard, snapshot_bytes: bytes | None, deltas: list[bytes]) -> 
             stream.clock = Clock(**header["clocks"][name])
             for part, readings in (("objects", stream.objects), ("focals", stream.focals)):
                 _begin(readings, tables[f"{part}.last.{name}"], tables[f"{part}.pending.{name}"])
+                readings.drain()
     for data in deltas:
-        tables, header = _read(data)
-        for name, stream in shard.streams.items():
-            stream.clock = Clock(**header["clocks"][name])
-            for part, readings in (("objects", stream.objects), ("focals", stream.focals)):
-                if f"{part}.changes.{name}" in tables:
-                    readings.accept(tables[f"{part}.changes.{name}"])
-                readings.close(stream.clock.closed_to)
+        _replay(shard, data)
     for stream in shard.streams.values():
-        stream.objects.drain()
-        stream.focals.drain()
         stream.refresh()
+
+
+def catch_up(shard: Shard, deltas: list[bytes]) -> None:
+    """Brings a shard that was saved some deltas ago to where it is now; costs by what changed since."""
+    for data in deltas:
+        for name, (moves, focal_moves, closed_from) in _replay(shard, data).items():
+            shard.streams[name].settle(moves, focal_moves, closed_from)
+
+
+def _replay(shard: Shard, data: bytes) -> dict[str, tuple[MoveBatch, MoveBatch, int]]:
+    """Applies a delta to the readings: by stream, what moved, and the tick that had been closed before."""
+    tables, header = _read(data)
+    moved = {}
+    for name, stream in shard.streams.items():
+        closed_from = stream.clock.closed_to
+        stream.clock = Clock(**header["clocks"][name])
+        moves = []
+        for part, readings in (("objects", stream.objects), ("focals", stream.focals)):
+            if f"{part}.changes.{name}" in tables:
+                readings.accept(tables[f"{part}.changes.{name}"])
+            moves.append(readings.close(stream.clock.closed_to))
+            readings.drain()
+        moved[name] = (moves[0], moves[1], closed_from)
+    return moved
 
 
 def _begin(readings: LastReadings, last: pa.Table, pending: pa.Table) -> None:
