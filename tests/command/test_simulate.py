@@ -94,7 +94,11 @@ def test_a_mistake_has_its_code(
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_told_to_stop_it_leaves_nothing(number: int, tmp_path: Path) -> None:
     words = ["x.parquet", "--objects", "50000", "--steps", "1000000"]
-    process = subprocess.Popen([*COMMAND, *words], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [*COMMAND, *words], cwd=tmp_path, stderr=subprocess.PIPE, text=True,
+        # Tests that run in the background inherit that Ctrl-C is ignored, and we would respect it.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )  # fmt: skip
     deadline = time.monotonic() + 60
     while not list(tmp_path.iterdir()):
         assert process.poll() is None and time.monotonic() < deadline

@@ -15,19 +15,19 @@ COMMAND = [sys.executable, "-c", "from sanderling.command import main; main()", 
 LINE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ  around_bus_0 \+\d+ −\d+ =\d+  .*who_is_where")
 
 
-def _hear_interrupts() -> None:
-    """Where the tests run in the background of a shell, they and all they start are deaf to SIGINT."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
 def started(folder: Path, *words: str) -> subprocess.Popen[str]:
     with (folder / "said").open("w") as said:
         (folder / "tmp").mkdir(exist_ok=True)
         return subprocess.Popen(
             [*COMMAND, "--objects", "300", *words], stdout=subprocess.PIPE, stderr=said, text=True,
             encoding="utf-8", env={**os.environ, "TMPDIR": str(folder / "tmp")}, start_new_session=True,
-            preexec_fn=_hear_interrupts,
+            preexec_fn=hear_ctrl_c,
         )  # fmt: skip
+
+
+def hear_ctrl_c() -> None:
+    """Tests that run in the background inherit that it is ignored, and we would respect it."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def ended(process: subprocess.Popen[str], folder: Path) -> tuple[int, str, str]:
