@@ -14,7 +14,7 @@ from sanderling.kernels.cells import no_cells, put_all
 from sanderling.kernels.cross import IS, WAS, Moves
 from sanderling.kernels.follow import FocalMoves, Followers, Meetings, Stage, follow
 from sanderling.kernels.grid import CENTRED
-from sanderling.operate.moving import CELL_PER_SIDE
+from sanderling.operate.moving import OBJECT_CELL, REGION_CELL
 
 REASON = "squares around every object, over all objects: who entered and left, at each tick"
 
@@ -27,7 +27,7 @@ class Squares:
 
     def __init__(self, places: F64, side: float):
         n = len(places)
-        cells = [no_cells(np.array([CELL_PER_SIDE * side]), np.zeros(n, np.int32)) for _ in range(2)]
+        cells = [no_cells(np.array([c * side]), np.zeros(n, np.int32)) for c in (REGION_CELL, OBJECT_CELL)]
         for each in cells:
             put_all(each, np.arange(n), places)
         self.places = places

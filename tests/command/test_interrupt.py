@@ -36,11 +36,17 @@ def world(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def _hear_interrupts() -> None:
+    """Where the tests run in the background of a shell, they and all they start are deaf to SIGINT."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def started(world: Path, command: list[str], *words: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [*command, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8",
         cwd=ROOT if command is SMALL else world / "out", start_new_session=True,
         env={**os.environ, "TMPDIR": str(world / "tmp"), "PYTHONIOENCODING": "latin-1"},
+        preexec_fn=_hear_interrupts,
     )  # fmt: skip
 
 

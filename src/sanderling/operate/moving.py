@@ -23,8 +23,9 @@ from sanderling.plan.plans import BOX, StreamPlan
 I64 = npt.NDArray[np.int64]
 F64 = npt.NDArray[np.float64]
 
-# A cell of 0.7 sides: of 0.5, 0.7 and 1 the fastest (benchmarks/range_kernel.py).
-CELL_PER_SIDE = 0.7
+# Cells in sides of a region. Larger ones are shared by more objects that look from the same place, smaller
+# ones hold fewer that are looked at in vain (benchmarks/follow_kernel.py).
+REGION_CELL, OBJECT_CELL = 1.0, 0.7
 
 
 def moving_geometry(plan: StreamPlan, ids: I64, focals: LastReadings) -> Geometry:
@@ -68,7 +69,7 @@ class MovingRegions:
         regions = no_cells(cell, level)
         put_all(regions, np.arange(len(ids)), places)
         aside = np.column_stack([places, w, h])
-        room = no_cells(np.array([np.median(cell[level])]), np.zeros(0, np.int32))
+        room = no_cells(np.array([np.median(cell[level]) * OBJECT_CELL / REGION_CELL]), np.zeros(0, np.int32))
         none = np.zeros(0, np.int64)
         holds = np.zeros((len(asks.conditions) + 1, 0), np.bool_)
         stage = Stage(regions, aside, room, np.full(len(plan.focals), -1), none, holds, np.zeros(1, np.int64))
@@ -143,7 +144,7 @@ def levels(kind: npt.NDArray[np.int8], w: F64, h: F64) -> tuple[F64, npt.NDArray
     reach_w, reach_h = np.zeros(len(sizes)), np.zeros(len(sizes))
     np.maximum.at(reach_w, level, w)
     np.maximum.at(reach_h, level, h)
-    cell = np.minimum(np.maximum(reach_w, reach_h), 1e300) * 2 * CELL_PER_SIDE
+    cell = np.minimum(np.maximum(reach_w, reach_h), 1e300) * 2 * REGION_CELL
     # A region that is a mere point has no size to go by.
     cell[cell == 0] = cell[cell > 0].min(initial=1.0)
     return cell, level.astype(np.int32), reach_w, reach_h
