@@ -17,7 +17,7 @@ from sanderling.pipeline import shard_schemas
 from sanderling.plan.plans import Plan, StreamPlan
 from sanderling.route.pack import pack
 from sanderling.route.parcels import DELTAS, Parcel
-from sanderling.state.saved import delta, restore, snapshot
+from sanderling.state.saved import catch_up, delta, restore, snapshot
 
 
 @dataclass
@@ -28,6 +28,8 @@ class DirectRun:
     shards: int = 1
     slice_bytes: int = 1 << 20
     empty_between: bool = False
+    # As Spark's workers do it: of two copies of a shard now one, now the other goes on.
+    takes_turns: bool = False
     updates: list[str] = field(default_factory=list)
     letters: list[tuple[str, str, str]] = field(default_factory=list)
 
@@ -36,6 +38,9 @@ class DirectRun:
         self.plan = replace(self.plan, streams=plans)
         self.engines = [self._new(n) for n in range(self.shards)]
         self.saved: list[tuple[bytes | None, list[bytes]]] = [(None, []) for _ in range(self.shards)]
+        self.others = [self._new(n) for n in range(self.shards)] if self.takes_turns else []
+        self.missed: list[list[bytes]] = [[] for _ in range(self.shards)]
+        self.batches = 0
         self.numbers = dict.fromkeys((s.stream.name for s in plans), 0)
 
     def _new(self, number: int) -> Shard:
@@ -59,7 +64,21 @@ class DirectRun:
         self.numbers[stream.stream.name] += 1
         return self.numbers[stream.stream.name]
 
+    def _take_turns(self) -> None:
+        """The last two of any three batches are the other copy's."""
+        self.batches += 1
+        for number, engine in enumerate(self.engines if self.takes_turns else []):
+            change = delta(engine)
+            base, deltas = self.saved[number]
+            self.saved[number] = (base, [*deltas, change])
+            self.missed[number].append(change)
+            if self.batches % 3 != 2:
+                catch_up(self.others[number], self.missed[number])
+                self.engines[number], self.others[number] = self.others[number], engine
+                self.missed[number] = []
+
     def _batch(self, stream: StreamPlan, piece: Slice | None) -> None:
+        self._take_turns()
         if piece is None:
             piece = Slice(self._number(stream), "nothing", "nothing", 0, 0, 1, False)
             types = {c.name: c.type.arrow for c in stream.stream.columns}
@@ -101,3 +120,6 @@ class DirectRun:
             self.saved[number] = (base, deltas)
             self.engines[number] = self._new(number)
             restore(self.engines[number], base, deltas)
+            if self.takes_turns:
+                self.others[number], self.missed[number] = self._new(number), []
+                restore(self.others[number], base, deltas)

@@ -96,12 +96,20 @@ def oracle_updates(world: World) -> tuple[list[tuple[object, ...]], int, int | N
 
 @RELAXED
 @given(world=worlds(), cuts=st.sampled_from([1, 40, 200, 1 << 20]), shards=st.sampled_from([1, 2, 7]),
-       restarts=st.sampled_from(["never", "delta", "snapshot", "mixed"]), empty=st.booleans())  # fmt: skip
+       restarts=st.sampled_from(["never", "delta", "snapshot", "mixed"]), empty=st.booleans(),
+       turns=st.booleans())  # fmt: skip
 def test_changes_are_the_difference_of_two_answers(
-    world: World, cuts: int, shards: int, restarts: str, empty: bool, fences: Path, tmp_path: Path
+    world: World,
+    cuts: int,
+    shards: int,
+    restarts: str,
+    empty: bool,
+    turns: bool,
+    fences: Path,
+    tmp_path: Path,
 ) -> None:
     """Oracle, chunking, sharding and recovery at once: each only multiplies the ways to be wrong."""
-    run = DirectRun(planned(world, fences), shards, cuts, empty)
+    run = DirectRun(planned(world, fences), shards, cuts, empty, turns)
     half = len(world.readings) // 2
     for number, part in enumerate((world.readings[:half], world.readings[half:])):
         if part:

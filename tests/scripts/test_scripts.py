@@ -24,6 +24,7 @@ class Profile:
     empty_between: bool = False
     restart_each: bool = False
     has_rewrites: bool = True
+    takes_turns: bool = False
 
 
 PROFILES = {
@@ -32,6 +33,7 @@ PROFILES = {
     "an empty batch between any two": Profile(slice_bytes=1, empty_between=True),
     "many shards": Profile(shards=7),
     "restart after every feed": Profile(shards=2, restart_each=True),
+    "copies of a shard take turns": Profile(shards=2, slice_bytes=1, takes_turns=True),
     # Every condition judged pair by pair, none beforehand.
     "rewrites off": Profile(has_rewrites=False),
 }
@@ -68,7 +70,9 @@ def test_script(
 def play(script: Script, story: Story, profile: Profile, folder: Path) -> dict[int, list[str]]:
     """What each step says, by its line."""
     said = dict(story.said)
-    run = DirectRun(story.plan, profile.shards, profile.slice_bytes, profile.empty_between)
+    run = DirectRun(
+        story.plan, profile.shards, profile.slice_bytes, profile.empty_between, profile.takes_turns
+    )
     feeds = {f.step.line: f for f in story.feeds}
     for step in script.steps:
         match step.kind:

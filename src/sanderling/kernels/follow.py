@@ -176,10 +176,8 @@ def neighbours_together(m: int, m_end: int, x: F64, y: F64, cell: float, buckets
 
 
 @jit
-def from_regions(
-    tick: int, focals: I64, moved: I64, m: int, m_end: int, followers: Any, stage: Any, n: int, out: Any
-) -> Any:
-    """What the regions of moved focal objects met among the objects that did not move from m to m_end."""
+def from_regions(tick: int, focals: I64, followers: Any, stage: Any, n: int, out: Any) -> Any:
+    """What the regions of moved focal objects met among the objects that are in cells."""
     first, _, kind, condition, _, reach_w, reach_h = followers
     regions, aside, objects, own, row, holds, _ = stage
     ticks, region_of, old_rows, new_rows, states, changes = out
@@ -214,7 +212,7 @@ def from_regions(
                     is_ = holds_place(kind[r], new_x, new_y, w, h, a, b)
                     if was == is_ or (is_ != is_new and not is_step):
                         continue
-                    if m <= moved[o] < m_end or not holds[condition[r], o] or own[f] == o:
+                    if not holds[condition[r], o] or own[f] == o:
                         continue
                     ticks[n], region_of[n], changes[n] = tick, r, 0
                     old_rows[n], new_rows[n] = row[o], row[o]
@@ -256,7 +254,6 @@ def follow_all(
     place = regions.place
     who, old_x = moves.object, moves.old_x
     focal_tick, focals, focal_x, focal_y = focal_moves
-    moved = np.full(len(objects.level), -1, np.int64)  # each object's last move so far
     room = 4 * len(who) + 64  # mostly enough; what is not used costs nothing
     out = (
         np.empty(room, np.int64), np.empty(room, np.int32), np.empty(room, np.int64),
@@ -270,7 +267,6 @@ def follow_all(
             tick = focal_tick[f]
         m_end, f_end, still = m, f, present[0]
         while m_end < len(who) and move_tick[m_end] == tick:
-            moved[who[m_end]] = m_end
             still -= int(old_x[m_end] == old_x[m_end])
             m_end += 1
         while f_end < len(focals) and focal_tick[f_end] == tick:
@@ -282,9 +278,12 @@ def follow_all(
             n, out = from_objects(is_new, tick, order, followers, stage, moves, new_row, n, out)
             if not is_new:
                 move_regions(focals[f:f_end], first, regions, aside)
-        if still > 0:
+        if still > 0 and f < f_end:
+            # Nobody who moved is in a cell, so that where everybody did the cells are empty.
+            for i in range(m, m_end):
+                put(objects, who[i], np.nan, np.nan)
             order = neighbours_together(f, f_end, focal_x, focal_y, objects.cell[0], len(objects.head))
-            n, out = from_regions(tick, focals[order], moved, m, m_end, followers, stage, n, out)
+            n, out = from_regions(tick, focals[order], followers, stage, n, out)
         for k in range(f, f_end):
             for r in range(first[focals[k]], first[focals[k] + 1]):
                 aside[r, 0], aside[r, 1] = place[r, 0], place[r, 1]
