@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import range_kernel, registration, report
+from benchmarks import answer_size, follow_kernel, growth, pictures, range_kernel, registration, report
 
 
 def test_the_kernel_benchmark_checks_its_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -25,3 +25,35 @@ def test_the_registration_benchmark_checks_its_result(
     assert registration.run(queries=3_000, one_by_one=300)["ratio"] > 5
     said = json.loads((tmp_path / "registration.json").read_text())
     assert said["facts"]["bytes a query, of what a worker loads"] < 200
+
+
+@pytest.fixture
+def said_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Short forms leave the measured results and pictures alone."""
+    monkeypatch.setattr(report, "RESULTS", tmp_path)
+    monkeypatch.setattr(pictures, "PICTURES", tmp_path)
+    return tmp_path
+
+
+def is_picture(path: Path) -> bool:
+    return path.read_text().startswith("<?xml") and "<svg" in path.read_text()
+
+
+def test_the_benchmark_of_squares_that_follow_checks_its_result(said_here: Path) -> None:
+    ratios = follow_kernel.run(objects=5_000, side=0.04, step=0.002, ticks=3)
+    # Of what moves little, far less is looked at: even this small it shows.
+    assert ratios["1%"] > ratios["100%"] > 0
+    assert is_picture(said_here / "follow_kernel.svg")
+
+
+def test_the_benchmark_of_growth_runs(said_here: Path) -> None:
+    said = growth.run(objects=1_000, side=0.1, step=0.005, ticks=2)
+    still, under = said["rows"][3], said["rows"][5]
+    assert still["updates a tick"] < 1.2 * said["rows"][0]["updates a tick"] < under["updates a tick"]
+    assert is_picture(said_here / "growth.svg")
+
+
+def test_the_benchmark_of_answer_sizes_checks_its_result(said_here: Path) -> None:
+    rows = answer_size.run(objects=2_000, ticks=2, shares=(0.1, 1.0), sides=(0.01, 0.02))
+    assert rows[0]["times"] > rows[1]["times"] > 0, "the fewer move, the less is told"
+    assert is_picture(said_here / "answer_size.svg")

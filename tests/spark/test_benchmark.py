@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from benchmarks import range_on_spark, report, simulate
+from benchmarks import pictures, range_on_spark, report, simulate, squares_on_spark
 
 
 def test_the_spark_benchmark_checks_its_result(
@@ -25,3 +25,16 @@ def test_the_benchmark_of_the_simulator_checks_its_result(
     monkeypatch.setattr(report, "RESULTS", tmp_path)
     simulate.run(objects=500, steps=4, rounds=1, spark=spark)
     assert json.loads((tmp_path / "simulate.json").read_text())["facts"]["readings"] > 1_900
+
+
+def test_the_benchmark_of_squares_checks_its_result(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(report, "RESULTS", tmp_path)
+    monkeypatch.setattr(pictures, "PICTURES", tmp_path)
+    squares_on_spark.run(objects=500, side=0.1, step=0.005, ticks=4, rounds=1, spark=spark)
+    assert json.loads((tmp_path / "squares_on_spark.json").read_text())["facts"]["updates a tick"] > 0
+    (echo, squares) = json.loads((tmp_path / "tick_profile.json").read_text())["rows"]
+    stages = {"source", "packing", "shuffle", "state load", "kernel", "state save", "state commit", "sink"}
+    assert stages < echo.keys() and all(squares[stage] > 0 for stage in stages - {"state commit"})
+    assert (tmp_path / "tick_profile.svg").exists()
