@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -21,8 +22,9 @@ from sanderling.plan.plans import Plan, Template
 from sanderling.route.parcels import COUNTS, DELTAS, LATE_ROWS, LETTERS, Parcel
 
 LATE_REASON = "late"
-# Lines are put together this many at a time: the text of a column has room for two billion letters.
-PIECE = 1_000_000
+# Lines are put together this many at a time, by two threads: the workers rest while the driver writes.
+PIECE = 50_000
+WRITERS = ThreadPoolExecutor(2, "lines")
 
 
 @dataclass(slots=True)
@@ -112,7 +114,8 @@ class UpdateLines:
         names = [f"c{i}" for i in range(len(template.outputs))]
         order = sort_order([rows.column("tick"), rank, *(rows.column(c) for c in ("sign", *names))])
         rows = rows.append_column("rank", rank).take(pa.array(order))
-        pieces = [self._texts(template, rows.slice(at, PIECE)) for at in range(0, len(order), PIECE)]
+        parts = [rows.slice(at, PIECE) for at in range(0, len(order), PIECE)]
+        pieces = list(WRITERS.map(lambda part: self._texts(template, part), parts))
         return rows.select(["tick", "rank"]).append_column("line", pa.chunked_array(pieces))
 
     def _texts(self, template: Template, rows: pa.Table) -> pa.Array:

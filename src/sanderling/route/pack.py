@@ -70,10 +70,13 @@ def pack(plan: StreamPlan, piece: Slice, ingested: Ingested, n_shards: int) -> I
         mine = table.filter(pa.array(home == shard)) if n_shards > 1 else table
         yield shard, Parcel(READINGS, mine, header)
     if len(plan.focals):
-        focals = table.select([*focal_columns(stream), LATE]).filter(pc.is_in(keys, value_set=plan.focals))
-        if focals.num_rows:
-            for shard in range(n_shards):
-                yield shard, Parcel(FOCALS, focals, header)
+        is_focal = np.asarray(pc.is_in(flat, value_set=plan.focals).to_numpy(zero_copy_only=False), np.bool_)
+        narrow = table.select([*focal_columns(stream), LATE])
+        for shard in range(n_shards):
+            # A shard has the readings of its own focal objects anyway.
+            others = is_focal & (home != shard)
+            if others.any():
+                yield shard, Parcel(FOCALS, narrow.filter(pa.array(others)), header)
     if ingested.letters.num_rows:
         yield (
             piece.number % n_shards,
