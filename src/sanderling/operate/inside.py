@@ -126,6 +126,8 @@ class Inside:
             pairs.append(PairBatch.of(found, moves, columns.changed, state.still_ids))
         if state.moving is not None:
             pairs.append(state.moving.meet(moves, columns, rows_before, objects, focal_moves, focals))
+            if state.moving.is_scattered:
+                state.moving = MovingRegions.of(state.moving.ids, self.asks, objects, focals)
         return self._emit(pairs, objects)
 
     # ----- pairs to signed rows
