@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sanderling.operate import asks
+from sanderling.operate import asks, moving
 from tests.engine.direct import DirectRun
 from tests.scripts.steps import Script, read_script
 from tests.scripts.stories import Story, csv_text, show_answer, show_updates, tell
