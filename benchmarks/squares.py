@@ -32,13 +32,13 @@ def write_queries(path: Path, focals: I64, side: float) -> Path:
     return path
 
 
-def squares_script(folder: Path, readings: Path, focals: I64, side: float) -> str:
-    """The stream, and a square around each of the focal objects."""
+def squares_script(folder: Path, readings: Path, focals: I64, side: float, at: str = "") -> str:
+    """The stream, and a square around each of the focal objects, from a time on."""
     stream = STREAM.format(path=readings)
     if not len(focals):
         return stream
     queries = write_queries(folder / f"squares_{len(focals)}.parquet", focals, side)
-    return f"{stream};\nREGISTER QUERIES FROM '{queries}'"
+    return f"{stream};\n{at}REGISTER QUERIES FROM '{queries}'"
 
 
 def plan_of(script: str) -> Plan:

@@ -155,8 +155,8 @@ def test_ticks_with_a_fraction_merge_with_whole_ones(tmp_path: Path) -> None:
     files = GrowingFiles(tmp_path / "part", ["a", "b"])
     files.prepare()
     lines = [json.dumps({"tick": tick, "query": "q"}) + "\n" for tick in ticks]
-    files.append("a", pa.chunked_array([[lines[0], lines[2]]]))
-    files.append("b", pa.chunked_array([[lines[1], lines[3]]]))
+    files.append("a", [pa.array([lines[0], lines[2]])])
+    files.append("b", [pa.array([lines[1], lines[3]])])
     files.publish(tmp_path / "whole", is_merged=True)
     assert (tmp_path / "whole").read_text() == "".join(lines)
 

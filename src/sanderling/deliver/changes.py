@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
@@ -98,25 +99,30 @@ class UpdateLines:
 
     def of(self, rows: dict[int, pa.Table]) -> pa.ChunkedArray:
         """In order of tick; within a tick by query, then − before +, then by row."""
-        pieces = [
-            self._lines(self.templates[t], table) for t, table in sorted(rows.items()) if table.num_rows
-        ]
-        if not pieces:
-            return pa.chunked_array([], pa.string())
-        if len(pieces) == 1:
-            return pieces[0].column("line")
-        table = pa.concat_tables(pieces)
-        order = np.lexsort((table.column("rank").to_numpy(), table.column("tick").to_numpy()))
-        return table.column("line").take(pa.array(order))
+        return pa.chunked_array(list(self.pieces(rows)), pa.string())
 
-    def _lines(self, template: Template, rows: pa.Table) -> pa.Table:
+    def pieces(self, rows: dict[int, pa.Table]) -> Iterator[pa.Array]:
+        """The same piece by piece: the first can be written while the next are put together."""
+        some = [(self.templates[t], table) for t, table in sorted(rows.items()) if table.num_rows]
+        if len(some) == 1:
+            yield from self._lines(*some[0])[1]
+        elif some:
+            tables = []
+            for template, table in some:
+                ordered, texts = self._lines(template, table)
+                tables.append(ordered.append_column("line", pa.chunked_array(list(texts))))
+            whole = pa.concat_tables(tables)
+            order = np.lexsort((whole.column("rank").to_numpy(), whole.column("tick").to_numpy()))
+            yield from whole.column("line").take(pa.array(order)).chunks
+
+    def _lines(self, template: Template, rows: pa.Table) -> tuple[pa.Table, Iterator[pa.Array]]:
+        """Tick and rank in order, and the lines."""
         rank = self.ranks.take(rows.column("query"))
         names = [f"c{i}" for i in range(len(template.outputs))]
         order = sort_order([rows.column("tick"), rank, *(rows.column(c) for c in ("sign", *names))])
         rows = rows.append_column("rank", rank).take(pa.array(order))
         parts = [rows.slice(at, PIECE) for at in range(0, len(order), PIECE)]
-        pieces = list(WRITERS.map(lambda part: self._texts(template, part), parts))
-        return rows.select(["tick", "rank"]).append_column("line", pa.chunked_array(pieces))
+        return rows.select(["tick", "rank"]), WRITERS.map(lambda part: self._texts(template, part), parts)
 
     def _texts(self, template: Template, rows: pa.Table) -> pa.Array:
         ticks, tick_of = np.unique(rows.column("tick").to_numpy(), return_inverse=True)

@@ -107,9 +107,9 @@ class Delivery:
         changes = gather(self.plan, parcels, is_raw_wanted=self.letters is not None)
         for name, change in changes.items():
             if self.lines is not None:
-                self.lines.append(name, self.rendering.of(change.rows))
+                self.lines.append(name, self.rendering.pieces(change.rows))
             if self.letters is not None:
-                self.letters.append(name, letter_lines(change.ordered_letters()))
+                self.letters.append(name, letter_lines(change.ordered_letters()).chunks)
             self._count(name, change)
         if self.folders is not None:
             self.folders.write(number, {t: rows for c in changes.values() for t, rows in c.rows.items()})

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import heapq
+import io
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pyarrow as pa
@@ -41,13 +42,11 @@ class GrowingFiles:
                 )  # fmt: skip
             os.truncate(path, size)
 
-    def append(self, stream: str, lines: pa.ChunkedArray) -> None:
-        texts = text_of(lines)
-        if texts:
-            with open(self.paths[stream], "ab") as file:
-                file.writelines(texts)
-                file.flush()
-                os.fsync(file.fileno())
+    def append(self, stream: str, lines: Iterable[pa.Array]) -> None:
+        with open(self.paths[stream], "ab", buffering=0) as file:
+            for piece in lines:
+                write_all(file, text_of(piece))
+            os.fsync(file.fileno())
 
     def sizes(self) -> dict[str, int]:
         return {name: path.stat().st_size for name, path in self.paths.items()}
@@ -78,6 +77,12 @@ class GrowingFiles:
                 os.fsync(out.fileno())
             os.replace(whole, target)
         self.discard()
+
+
+def write_all(file: io.FileIO, text: memoryview) -> None:
+    """A single write may take less than all."""
+    while len(text):
+        text = text[file.write(text) :]
 
 
 def _keyed(path: Path) -> Iterator[tuple[tuple[int, str, bytes], str]]:

@@ -17,10 +17,23 @@ I64 = npt.NDArray[np.int64]
 def sort_order(columns: Sequence[pa.ChunkedArray]) -> I64:
     """The rows by the first column, then the second, and so on; NULL comes last."""
     order = np.arange(len(columns[0]))
-    for column in reversed(columns):
-        for key in reversed(_keys(column)):
-            order = ordered_by(order, key)
+    for key in reversed(_packed([key for column in columns for key in _keys(column)])):
+        order = ordered_by(order, key)
     return order
+
+
+def _packed(keys: list[I64]) -> list[I64]:
+    """The same order by fewer keys: neighbours whose values fit into one number together."""
+    packed: list[tuple[I64, int]] = []
+    for key in keys:
+        low, high = (int(key.min()), int(key.max())) if len(key) else (0, 0)
+        span = high - low + 1
+        if packed and packed[-1][1] * span < 2**62:
+            before, spans = packed.pop()
+            packed.append((before * span + (key - low), spans * span))
+        else:
+            packed.append((key - low, span) if span < 2**62 else (key, span))
+    return [key for key, _ in packed]
 
 
 def _keys(column: pa.ChunkedArray) -> list[I64]:

@@ -59,17 +59,15 @@ def joined(*pieces: pa.Array | str) -> pa.Array:
     return pc.binary_join_element_wise(*pieces, "")
 
 
-def text_of(lines: pa.ChunkedArray) -> list[memoryview]:
+def text_of(lines: pa.Array) -> memoryview:
     """The text of lines that end in newlines, without a copy of any of them."""
-    texts = []
-    for chunk in lines.chunks:
-        if len(chunk):
-            # Where they are large strings, offsets have 8 bytes.
-            chunk = chunk.cast(pa.large_string())
-            _, offsets, data = chunk.buffers()
-            bounds = memoryview(offsets).cast("q")
-            texts.append(memoryview(data)[bounds[chunk.offset] : bounds[chunk.offset + len(chunk)]])
-    return texts
+    if not len(lines):
+        return memoryview(b"")
+    # Large strings have offsets of 8 bytes.
+    lines = lines.cast(pa.large_string())
+    _, offsets, data = lines.buffers()
+    bounds = memoryview(offsets).cast("q")
+    return memoryview(data)[bounds[lines.offset] : bounds[lines.offset + len(lines)]]
 
 
 def _json_string(text: str) -> str:

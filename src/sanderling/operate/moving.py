@@ -117,7 +117,9 @@ class MovingRegions:
         """Everything is where it is now, whatever it met on its way."""
         self._take_in(objects, focals, objects.row_of)
         stage, first = self.stage, self.followers.first
-        who = np.unique(moves.object)
+        has_moved = np.zeros(len(objects.row_of), np.bool_)
+        has_moved[moves.object] = True
+        who = np.flatnonzero(has_moved)
         rows = objects.row_of[who]
         put_all(stage.objects, who, np.stack(objects.places(rows), axis=1))
         stage.holds[:, who] = self.asks.truth(objects, rows)

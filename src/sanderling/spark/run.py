@@ -202,7 +202,7 @@ def _start_query(
         settings.slices_per_shard * shards,
         settings.is_timed,
     )
-    blobs = spark.readStream.format(FORMAT).option("spec", spec.encoded()).load()
+    blobs = spark.readStream.format(FORMAT).option("spec", spec.left_in(work)).load()
 
     def deliver(number: int, parcels: list[Parcel]) -> None:
         laps = Laps()

@@ -5,10 +5,12 @@ A reading never becomes a row of the JVM; what Spark sees is `(shard, blob)`.
 
 from __future__ import annotations
 
-import base64
 import pickle
+import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -48,15 +50,21 @@ class SourceSpec:
     slices_per_batch: int
     is_timed: bool = False
 
-    def encoded(self) -> str:
-        """As an option of a Spark reader: options are text."""
-        return base64.b64encode(pickle.dumps(self)).decode()
+    def left_in(self, work: Path) -> str:
+        """Leaves this in a file for the workers: where it is. As an option of the reader itself, which
+        Spark looks at in every batch, very many focal objects would be slow."""
+        path = (work / "source.pickle").resolve()
+        path.write_bytes(pickle.dumps(self))
+        return f"{uuid.uuid4().hex} {path}"
 
-    @classmethod
-    def decoded(cls, text: str) -> SourceSpec:
-        spec = pickle.loads(base64.b64decode(text))
-        assert isinstance(spec, SourceSpec)
-        return spec
+
+@lru_cache(maxsize=4)
+def load_spec(where: str) -> SourceSpec:
+    """What a run has left; a mark before the path tells one run's from another's."""
+    _, path = where.split(" ", 1)
+    spec = pickle.loads(Path(path).read_bytes())
+    assert isinstance(spec, SourceSpec)
+    return spec
 
 
 class SliceSource(DataSource):
@@ -70,15 +78,19 @@ class SliceSource(DataSource):
         return "shard int, blob binary"
 
     def streamReader(self, schema: Any) -> SliceReader:
-        return SliceReader(SourceSpec.decoded(self.options["spec"]))
+        return SliceReader(self.options["spec"])
 
 
 class SliceReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """Offsets are the slicer's: the same offsets always give the same slices, so every batch replays."""
 
-    def __init__(self, spec: SourceSpec):
-        self.spec = spec
+    def __init__(self, where: str):
+        self.where = where
         self._slicers: list[Slicer] | None = None
+
+    @property
+    def spec(self) -> SourceSpec:
+        return load_spec(self.where)
 
     @property
     def slicers(self) -> list[Slicer]:
