@@ -41,7 +41,8 @@ def follow_kernel(rows: list[dict[str, Any]]) -> None:
     )
     axes.set_xlabel("objects, and their squares, that moved")
     axes.set_ylabel("seconds a tick")
-    axes.legend(["the kernel", "STRtree rebuilt, queried, diffed"], frameon=False, fontsize=8)
+    names = ["the kernel", "STRtree rebuilt, queried, diffed"]
+    figure.legend(names, loc="outside upper center", ncols=2, frameon=False, fontsize=8)
     save(figure, "follow_kernel")
 
 
@@ -84,9 +85,13 @@ def answer_size(rows: list[dict[str, Any]]) -> None:
         right.plot([r["side"] for r in some], [r["times"] for r in some], "o-", color=color, label=label)
     right.axhline(7, color=GREY, linestyle="--", label="PLACE: up to seven times")
     right.set_yscale("log")
+    ticks = [1, 2, 3, 5, 7, 10, 20, 50]
+    right.set_yticks(ticks, [f"{n} ×" for n in ticks])
+    right.minorticks_off()
+    right.set_ylim(1, 70)
     right.set_xlabel("side of the square, of the map's")
     right.set_ylabel("complete : incremental")
-    right.legend(frameon=False, fontsize=8)
+    right.legend(frameon=False, fontsize=8, loc="upper left")
     save(figure, "answer_size")
 
 
