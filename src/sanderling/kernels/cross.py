@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from sanderling.kernels.cells import longer
 from sanderling.kernels.grid import (
     ABSENT,
     BOUNDS,
@@ -49,13 +50,6 @@ class Moves(NamedTuple):
     held: Bools
     holds: Bools
 
-    def slice(self, first: int, last: int) -> Moves:
-        return Moves(
-            self.object[first:last], self.old_x[first:last], self.old_y[first:last],
-            self.new_x[first:last], self.new_y[first:last], self.changed[first:last],
-            self.held[:, first:last], self.holds[:, first:last],
-        )  # fmt: skip
-
 
 class Rules(NamedTuple):
     """What each region asks beside its geometry.
@@ -67,9 +61,6 @@ class Rules(NamedTuple):
     watch: U64
     condition: I64
     without: I64
-
-    def take(self, chosen: I64) -> Rules:
-        return Rules(self.watch[chosen], self.condition[chosen], self.without[chosen])
 
 
 @jit
@@ -83,13 +74,6 @@ def holds_place(kind: int, a: float, b: float, c: float, d: float, x: float, y: 
     if kind == CENTRED:
         return abs(x - a) <= c and abs(y - b) <= d
     return kind == EVERYWHERE and x == x
-
-
-@jit
-def grown(values: Any) -> Any:
-    larger = np.empty(2 * len(values) + 16, values.dtype)
-    larger[: len(values)] = values
-    return larger
 
 
 @jit
@@ -138,7 +122,7 @@ def look(
             if without[r] == objects[i]:
                 continue
             if n == len(move_of):
-                move_of, region_of, state_of = grown(move_of), grown(region_of), grown(state_of)
+                move_of, region_of, state_of = longer(move_of), longer(region_of), longer(state_of)
             move_of[n], region_of[n], state_of[n] = i, r, (WAS if was else 0) | (IS if is_ else 0)
             n += 1
     return move_of[:n], region_of[:n], state_of[:n]

@@ -96,7 +96,7 @@ def from_objects(
     here_x, here_y, here = (new_x, new_y, holds) if is_new else (old_x, old_y, held)
     there_x, there_y, there = (old_x, old_y, held) if is_new else (new_x, new_y, holds)
     found = np.empty(len(level_of), np.int32)
-    # Copies of what was found, side by side: each is looked at by every object of a cell (2x).
+    # Copies of what was found, side by side: each is looked at by every object of a cell.
     near_by, focal = np.empty((len(level_of), 6)), np.empty(len(level_of), np.int64)
     sort, which, hit = np.empty_like(found), np.empty_like(found), np.empty(len(level_of) + 1, np.int32)
     k = 0
@@ -157,7 +157,7 @@ def from_objects(
 
 @jit
 def neighbours_together(m: int, m_end: int, x: F64, y: F64, cell: float, buckets: int) -> I64:
-    """The moves from m to m_end, those of a cell together if they are many: 30 % less waiting for memory."""
+    """The moves from m to m_end, those of a cell together if they are many: less waiting for memory."""
     if (m_end - m) * 64 < buckets:
         return np.arange(m, m_end)
     bucket = np.zeros(m_end - m, np.int32)

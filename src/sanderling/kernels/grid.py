@@ -38,9 +38,6 @@ class Geometry(NamedTuple):
     c: F64
     d: F64
 
-    def take(self, chosen: I64) -> Geometry:
-        return Geometry(self.kind[chosen], self.a[chosen], self.b[chosen], self.c[chosen], self.d[chosen])
-
 
 class Grid(NamedTuple):
     """Regions by hashed cell; `starts` has a power of two of buckets, and one more entry."""
@@ -146,9 +143,9 @@ def fill_grid(g: Any, cell: float) -> tuple[I64, I32, I64, I64, I32]:
     return starts, region, column, line, wide
 
 
-def build_grid(geometry: Geometry, cell: float | None = None) -> Grid:
+def build_grid(geometry: Geometry) -> Grid:
     """A grid whose cells are about the size of a region."""
-    size = cell_size(geometry) if cell is None else cell
+    size = cell_size(geometry)
     return Grid(size, *fill_grid(geometry, size))
 
 

@@ -27,7 +27,7 @@ F64 = npt.NDArray[np.float64]
 # ones hold fewer that are looked at in vain (benchmarks/follow_kernel.py).
 REGION_CELL, OBJECT_CELL = 1.0, 0.7
 
-# Regions beside each other are beside each other in memory (40 % less time for 100,000), for as many moves.
+# Regions beside each other are beside each other in memory (30 % less time for 100,000), for as many moves.
 ORDER_LASTS = 64
 WORTH_ORDERING = 1_000
 

@@ -27,11 +27,6 @@ class MoveBatch:
     def __len__(self) -> int:
         return len(self.tick)
 
-    def slice(self, first: int, last: int) -> MoveBatch:
-        return MoveBatch(
-            self.tick[first:last], self.object[first:last], self.old_row[first:last], self.new_row[first:last]
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class PairBatch:

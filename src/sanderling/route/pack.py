@@ -1,4 +1,4 @@
-"""A slice's readings to parcels: each object's to its own shard, focal objects' to all.
+"""A slice's readings to parcels: each object's to its own shard, focal objects' to the others too.
 
 Every shard gets a parcel from every slice, empty or not, with the highest time the slice has seen:
 so all shards know the stream's clock within the same batch.
@@ -37,7 +37,7 @@ def shipped_columns(plan: StreamPlan) -> list[str]:
 
 
 def focal_columns(stream: Stream) -> list[str]:
-    """What every shard gets of a focal object's reading: who is where, and when."""
+    """What the other shards get of a focal object's reading: who is where, and when."""
     gone = [stream.gone] if stream.gone else []
     return [stream.key, stream.x, stream.y, *gone, TS]
 
