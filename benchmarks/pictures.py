@@ -97,7 +97,7 @@ def answer_size(rows: list[dict[str, Any]]) -> None:
 
 def tick_profile(rows: list[dict[str, Any]]) -> None:
     figure, axes = plt.subplots(figsize=(9, 2.6))
-    stages = [k for k in rows[0] if k not in ("pipeline", "a tick")]
+    stages = [k for k in rows[0] if k not in ("pipeline", "a tick", "lines, beside")]
     colors = plt.get_cmap("tab20").colors  # type: ignore[attr-defined]
     for y, row in enumerate(rows):
         at = 0.0

@@ -38,6 +38,8 @@ STAGES = (
     ("state save", ("state: save",)),
     ("sink", ("sink",)),
 )
+# A batch is safe when it is in the log; its lines are written beside the next one.
+BESIDE = "lines, beside"
 
 
 class Progress(StreamingQueryListener):
@@ -133,7 +135,8 @@ def _profile(
         }
         stages["state commit"] = float(np.median(commits[label])) if commits[label] else 0.0
         stages["the rest of Spark"] = max(0.0, 1e3 * whole[label] - sum(stages.values()))
-        rows.append({"pipeline": label} | stages | {"a tick": 1e3 * whole[label]})
+        beside = 1e3 * float(np.median([b.seconds["delivery"][0] for b in batches]))
+        rows.append({"pipeline": label} | stages | {"a tick": 1e3 * whole[label], BESIDE: beside})
     report("tick_profile", PROFILE_REASON, rows, {})
     pictures.tick_profile(rows)
 

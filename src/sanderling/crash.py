@@ -10,6 +10,8 @@ import os
 import signal
 
 POINTS = (
+    "before-log",
+    "after-log",
     "before-write",
     "after-write",
     "after-ledger",

@@ -31,7 +31,9 @@ ALLOWED: dict[str, set[str]] = {
     "route": {"batches", "catalog", "clock", "ingest", "kernels", "plan"},
     "operate": {"batches", "catalog", "clock", "kernels", "merge", "plan", "relational", "route"},
     "merge": {"relational"},
-    "deliver": {"clock", "crash", "errors", "ingest", "kernels", "merge", "plan", "relational", "route"},
+    "deliver": {
+        "clock", "crash", "errors", "ingest", "kernels", "laps", "merge", "plan", "relational", "route",
+    },  # fmt: skip
     # what the stages stand on
     "kernels": set(),
     "state": {"batches", "errors", "operate", "route"},

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from sanderling.deliver.ledger import Ledger, write_atomically
 from sanderling.deliver.lock import locked
+from sanderling.deliver.log import Log
 from sanderling.deliver.targets import Targets
 from sanderling.errors import StateError
 from sanderling.ingest.files import SourceFile
@@ -124,13 +125,14 @@ def _shown(outputs: list[str | None]) -> str:
     return " and ".join(o for o in outputs if o is not None) or "standard output"
 
 
-def refuse_lost_ledger(work: Path, ledger: Ledger) -> None:
-    """Spark calls a batch done after it is in the ledger: a ledger that is behind is not the one."""
+def refuse_lost_ledger(work: Path, ledger: Ledger, log: Log) -> None:
+    """Spark calls a batch done after it is in the log or the ledger: ones that are behind are not those."""
     commits = work / "spark" / "commits"
     done = [int(p.name) for p in commits.iterdir() if p.name.isdigit()] if commits.is_dir() else []
-    if done and max(done) > ledger.batch:
+    known = max([ledger.batch, *log.numbers()])
+    if done and max(done) > known:
         raise StateError(
             "state.broken_ledger",
-            f"Spark has finished batch {max(done)}, but the ledger knows of {ledger.batch + 1} batches",
+            f"Spark has finished batch {max(done)}, but the ledger knows of {known + 1} batches",
             "use a new checkpoint",
         )

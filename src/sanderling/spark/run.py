@@ -22,8 +22,10 @@ from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from sanderling import errors
+from sanderling.deliver.courier import Courier, Deliver
 from sanderling.deliver.delivery import Delivery
 from sanderling.deliver.ledger import Totals
+from sanderling.deliver.log import Log
 from sanderling.deliver.targets import Targets, refuse_filled_folder
 from sanderling.errors import ConfigError, InternalError, SanderlingError
 from sanderling.ingest.files import SourceFile
@@ -120,8 +122,8 @@ def _deliver(
     spark: SparkSession | None,
 ) -> RunSummary:  # fmt: skip
     """From where the ledger stands to the end."""
-    ledger, targets = delivery.ledger, options.targets
-    refuse_lost_ledger(work, ledger)
+    ledger, targets, log = delivery.ledger, options.targets, Log(work / "said")
+    refuse_lost_ledger(work, ledger, log)
     if targets.is_folder and targets.updates and ledger.batch < 0 and not ledger.is_finished:
         refuse_filled_folder(targets.updates)
     rows_before = sum(ledger.rows.values())
@@ -130,7 +132,11 @@ def _deliver(
     if ledger.is_finished:
         delivery.say_again()
     else:
-        seconds = _stream(plan, files, shards, work, delivery, options, spark)
+        courier = Courier(log, _timed(delivery, options.on_batch), ledger.batch)
+        try:
+            seconds = _stream(plan, files, shards, work, courier, options, spark)
+        finally:
+            courier.close()
         delivery.finish()
     totals = delivery.totals()
     return RunSummary(totals, seconds, sum(totals.rows.values()) - rows_before)
@@ -156,7 +162,7 @@ def _cores(master: str) -> int:
 
 
 def _stream(
-    plan: Plan, files: Files, shards: int, work: Path, delivery: Delivery, options: RunOptions,
+    plan: Plan, files: Files, shards: int, work: Path, courier: Courier, options: RunOptions,
     given: SparkSession | None,
 ) -> float:  # fmt: skip
     """The pipeline: sources, shuffle by shard, stateful shards, delivery. Gives the seconds it streamed."""
@@ -169,7 +175,7 @@ def _stream(
         failures: list[Exception] = []
         try:
             spark.conf.set("spark.sql.shuffle.partitions", str(shards))
-            query = _start_query(spark, plan, files, shards, work, delivery, options, failures)
+            query = _start_query(spark, plan, files, shards, work, courier, options, failures)
             try:
                 _wait(query, files, options.progress, is_stopping)
             finally:
@@ -181,6 +187,8 @@ def _stream(
             if given is None:
                 with suppress(Exception):  # where the JVM has died there is nothing left to stop
                     spark.stop()
+        if not is_stopping():
+            courier.finish()
         seconds = time.monotonic() - started
     if is_stopping():
         raise KeyboardInterrupt  # half of the input is no reason to publish
@@ -188,7 +196,7 @@ def _stream(
 
 
 def _start_query(
-    spark: SparkSession, plan: Plan, files: Files, shards: int, work: Path, delivery: Delivery,
+    spark: SparkSession, plan: Plan, files: Files, shards: int, work: Path, courier: Courier,
     options: RunOptions, failures: list[Exception],
 ) -> StreamingQuery:  # fmt: skip
     settings, keys = options.settings, shard_keys(shards)
@@ -204,22 +212,29 @@ def _start_query(
     )
     blobs = spark.readStream.format(FORMAT).option("spec", spec.left_in(work)).load()
 
-    def deliver(number: int, parcels: list[Parcel]) -> None:
-        laps = Laps()
+    def take(number: int, said: pa.Table) -> None:
         try:
-            delivery.batch(number, [p for p in parcels if p.kind != SECONDS])
+            courier.take(number, said)
         except Exception as e:
             failures.append(e)  # on its way through the JVM it would become text
             raise
-        laps.end("sink")
-        if options.on_batch is not None:
+
+    return start_stream(blobs, plan, keys, work, settings, take, is_bounded=True)
+
+
+def _timed(delivery: Delivery, on_batch: Callable[[BatchTime], object] | None) -> Deliver:
+    """Delivery that also tells when it was done and what the workers' seconds went into."""
+
+    def deliver(number: int, parcels: list[Parcel]) -> None:
+        laps = Laps()
+        delivery.batch(number, [p for p in parcels if p.kind != SECONDS])
+        laps.end("delivery")
+        if on_batch is not None:
             said = [laps.seconds, *(p.header for p in parcels if p.kind == SECONDS)]
             names = {name for seconds in said for name in seconds}
-            options.on_batch(
-                BatchTime(time.monotonic(), {n: [s[n] for s in said if n in s] for n in sorted(names)})
-            )
+            on_batch(BatchTime(time.monotonic(), {n: [s[n] for s in said if n in s] for n in sorted(names)}))
 
-    return start_stream(blobs, plan, keys, work, settings, deliver, is_bounded=True)
+    return deliver
 
 
 def _wait(

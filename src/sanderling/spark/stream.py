@@ -7,16 +7,16 @@ import uuid
 from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
 from sanderling.pipeline import for_shards, shard_schemas
 from sanderling.plan.plans import Plan
-from sanderling.route.parcels import Parcel
 from sanderling.settings import Settings
 from sanderling.spark.processor import ShardProcessor
 
-Deliver = Callable[[int, list[Parcel]], None]
+Take = Callable[[int, pa.Table], None]  # a batch's number and its blobs
 
 
 def start_stream(
@@ -25,10 +25,10 @@ def start_stream(
     shard_keys: list[int],
     work: Path,
     settings: Settings,
-    deliver: Deliver,
+    take: Take,
     is_bounded: bool,
 ) -> StreamingQuery:
-    """Starts the query; `deliver` gets every batch once, on the driver, in order."""
+    """Starts the query; `take` gets every batch on the driver, in order, one that was not committed again."""
     plan_path = work / "plan.pickle"
     plan_path.write_bytes(pickle.dumps(for_shards(plan)))
     where = (str(plan_path.resolve()), uuid.uuid4().hex)
@@ -36,8 +36,7 @@ def start_stream(
     said = blobs.groupBy("shard").transformWithStateInPandas(processor, "blob binary", "append", "None")
 
     def on_batch(batch: DataFrame, number: int) -> None:
-        table = batch.toArrow()
-        deliver(number, [Parcel.from_bytes(blob.as_buffer()) for blob in table.column("blob")])
+        take(number, batch.toArrow())
 
     writer = said.writeStream.foreachBatch(on_batch).outputMode("append")
     # Absolute: a colon in a relative path would be a scheme to Hadoop.

@@ -1,0 +1,99 @@
+"""Delivers beside Spark: while a batch is brought to its files, the next one is computed."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable
+
+import pyarrow as pa
+
+from sanderling.deliver.log import Log, parcels_of
+from sanderling.errors import StateError
+from sanderling.laps import Laps
+from sanderling.route.parcels import SECONDS, Parcel
+
+Deliver = Callable[[int, list[Parcel]], None]
+
+NOTHING = pa.table({})
+# Batches that may wait for their delivery; when there are more, Spark waits.
+WAITING = 2
+SECONDS_BETWEEN_LOOKS = 0.1
+
+
+class Courier:
+    """A batch is taken when it is in the log, and delivered by a thread, in order.
+
+    Promises (tests/recovery): what was taken is delivered once, by this run or by the next.
+    """
+
+    def __init__(self, log: Log, deliver: Deliver, delivered: int):
+        self.log = log
+        self.deliver = deliver
+        self.taken = delivered
+        self._waiting: queue.Queue[tuple[int, list[Parcel]] | None] = queue.Queue(WAITING)
+        self._failure: BaseException | None = None
+        self._is_closed = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="courier", daemon=True)
+        self._catch_up()
+        self._thread.start()
+
+    def _catch_up(self) -> None:
+        """What a killed run had taken and not delivered."""
+        for number in self.log.numbers():
+            if number > self.taken:
+                if number != self.taken + 1:
+                    raise StateError(
+                        "state.broken_ledger",
+                        f"batch {number} has been computed, but batch {self.taken + 1} is gone",
+                        "use a new checkpoint",
+                    )
+                self.deliver(number, self.log.read(number))
+                self.taken = number
+            self.log.remove(number)
+
+    def take(self, number: int, blobs: pa.Table) -> None:
+        """Returns when the batch is safe. A failure to deliver an earlier one is raised here."""
+        if number <= self.taken:
+            return
+        laps = Laps()
+        self.log.write(number, blobs)
+        laps.end("sink")
+        self.taken = number
+        self._put((number, [*parcels_of(blobs), Parcel(SECONDS, NOTHING, laps.seconds)]))
+
+    def finish(self) -> None:
+        """Returns when everything has been delivered."""
+        self._put(None)
+        self._thread.join()
+        if self._failure is not None:
+            raise self._failure
+
+    def close(self) -> None:
+        """Delivers no more; what is in the log is for the next run."""
+        self._is_closed.set()
+        self._thread.join()
+
+    def _put(self, item: tuple[int, list[Parcel]] | None) -> None:
+        while self._failure is None:
+            try:
+                return self._waiting.put(item, timeout=SECONDS_BETWEEN_LOOKS)
+            except queue.Full:
+                continue
+        raise self._failure
+
+    def _run(self) -> None:
+        while not self._is_closed.is_set():
+            try:
+                item = self._waiting.get(timeout=SECONDS_BETWEEN_LOOKS)
+            except queue.Empty:
+                continue
+            if item is None:
+                return
+            number, parcels = item
+            try:
+                self.deliver(number, parcels)
+            except BaseException as e:
+                self._failure = e
+                return
+            self.log.remove(number)
