@@ -19,6 +19,7 @@ from sanderling.operate.pairs import MoveBatch
 
 I64 = npt.NDArray[np.int64]
 F64 = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
 
 NEVER_STALE = np.iinfo(np.int64).max
 # Compaction waits for this much, so that small fleets are not copied all the time.
@@ -45,8 +46,8 @@ class LastReadings:
         self.y: F64 = np.empty(0, np.float64)
         self.pending: pa.Table = schema.empty_table()
         self._pending_ts: I64 = np.empty(0, np.int64)
-        # For saving only what changed: readings since the last drain are the tail of pending, or logged.
-        self._fresh = 0
+        # For saving only what changed: of the readings since the last drain, those of closed ticks are logged.
+        self._is_pending_saved: Bools = np.empty(0, np.bool_)
         self._log: list[pa.Table] = []
 
     def _forget_all(self) -> None:
@@ -57,36 +58,33 @@ class LastReadings:
 
     # ----- readings in
 
-    def accept(self, readings: pa.Table) -> None:
-        """Takes readings of ticks that are still open, in order of arrival."""
-        if readings.num_rows:
+    def accept(self, readings: pa.Table, is_saved: bool = False) -> None:
+        """Takes readings of ticks that are still open, in order of arrival; `is_saved`: not to be drained."""
+        n = readings.num_rows
+        if n:
             self.pending = pa.concat_tables([self.pending, readings])
             self._pending_ts = np.concatenate([self._pending_ts, int64_of(readings, TS)])
-            self._fresh += readings.num_rows
+            self._is_pending_saved = np.concatenate([self._is_pending_saved, np.full(n, is_saved)])
 
     def close(self, closed_to: int) -> MoveBatch:
         """Applies all pending readings of ticks up to `closed_to`; what moved comes back, by tick."""
         is_closing = tick_ends(self._pending_ts, self.stream.tick_us) <= closed_to
-        saved = len(is_closing) - self._fresh
-        saved_closing = int(is_closing[:saved].sum())
-        self._fresh -= int(is_closing[saved:].sum())
-        if is_closing.all():
-            closing, ts = self.pending, self._pending_ts
-            self.pending, self._pending_ts = self.schema.empty_table(), np.empty(0, np.int64)
-        elif is_closing.any():
-            closing, ts = self.pending.filter(pa.array(is_closing)), self._pending_ts[is_closing]
-            self.pending = self.pending.filter(pa.array(~is_closing)).combine_chunks()
-            self._pending_ts = self._pending_ts[~is_closing]
-        else:
-            closing, ts = self.schema.empty_table(), np.empty(0, np.int64)
-        return self._apply(closing, ts, closed_to, saved_closing)
+        if not is_closing.any():
+            return self._apply(self.schema.empty_table(), self._pending_ts[:0], closed_to, is_closing[:0])
+        closing, ts, is_saved = self.pending, self._pending_ts, self._is_pending_saved
+        self.pending = self.schema.empty_table()
+        if not is_closing.all():
+            self.pending = closing.filter(pa.array(~is_closing)).combine_chunks()
+            closing = closing.filter(pa.array(is_closing))
+        self._pending_ts, self._is_pending_saved = ts[~is_closing], is_saved[~is_closing]
+        return self._apply(closing, ts[is_closing], closed_to, is_saved[is_closing])
 
-    def _apply(self, closing: pa.Table, ts: I64, closed_to: int, saved: int) -> MoveBatch:
+    def _apply(self, closing: pa.Table, ts: I64, closed_to: int, is_saved: Bools) -> MoveBatch:
         stream = self.stream
         objects = self._intern(closing.column(stream.key))
         by_time = np.argsort(ts, kind="stable") if (np.diff(ts) < 0).any() else np.arange(len(ts))
         ordered = rows_by_object(objects, len(self.row_of), by_time)
-        self._log_last(closing, objects[ordered], ordered, saved)
+        self._log_last(closing, objects[ordered], ordered, is_saved)
         stale_us = -1 if stream.stale_after_us is None else stream.stale_after_us
         kept, tick, who, old, new = fold(
             ordered, objects, ts, self._is_gone(closing), self.row_of, self.ts_of,
@@ -104,20 +102,21 @@ class LastReadings:
         by_tick = np.argsort(tick, kind="stable")
         return MoveBatch(tick[by_tick], who[by_tick], old[by_tick], new[by_tick])
 
-    def _log_last(self, closing: pa.Table, owners: I64, ordered: I64, saved: int) -> None:
+    def _log_last(self, closing: pa.Table, owners: I64, ordered: I64, is_saved: Bools) -> None:
         """Of the readings not saved yet only each object's last still matters, now that their ticks close."""
-        if len(ordered) > saved:
+        if not is_saved.all():
             last = ordered[np.append(owners[1:] != owners[:-1], True)]
             # In order of arrival: what is restored is replayed.
-            self._log.append(closing.take(pa.array(np.sort(last[last >= saved]))))
+            self._log.append(closing.take(pa.array(np.sort(last[~is_saved[last]]))))
 
     def drain(self) -> pa.Table:
         """What came since the last drain and still matters; replaying it gives this state again."""
-        fresh = self.pending.slice(self.pending.num_rows - self._fresh)
-        changes = (
-            pa.concat_tables([*self._log, fresh]) if self._log or self._fresh else self.schema.empty_table()
-        )
-        self._log, self._fresh = [], 0
+        fresh = np.flatnonzero(~self._is_pending_saved)
+        changes = self.schema.empty_table()
+        if self._log or len(fresh):
+            changes = pa.concat_tables([*self._log, self.pending.take(pa.array(fresh))])
+        self._log = []
+        self._is_pending_saved[:] = True
         return changes.combine_chunks()
 
     def _is_gone(self, readings: pa.Table) -> npt.NDArray[np.bool_]:

@@ -76,22 +76,24 @@ class StreamShard:
         if is_late.any():
             readings = readings.filter(pa.array(~is_late))
         last.accept(readings)
-        if parcel.kind == READINGS and len(self.plan.focals):
-            self._accept_own_focals(readings)
+        if parcel.kind == READINGS:
+            self.accept_own_focals(readings)
         if parcel.kind == FOCALS or not is_late.any():
             return None
         rows = table.filter(pa.array(is_late)).select([ROW])
         return Parcel(LATE_ROWS, rows, {"stream": self.stream.name, "slice": parcel.header["slice"]})
 
-    def _accept_own_focals(self, readings: pa.Table) -> None:
-        """Focal objects that live here; those of other shards come by parcels of their own."""
+    def accept_own_focals(self, readings: pa.Table) -> None:
+        """Focal objects that live here are saved as objects; those of other shards come by other parcels."""
+        if not len(self.plan.focals):
+            return
         keys = readings.column(self.stream.key)
         numbers = self.focals.keys.find(
             pa.concat_arrays(keys.chunks) if len(keys) else self.focals.keys.all[:0]
         )
         if (numbers >= 0).any():
             mine = readings.select(self.focals.schema.names)
-            self.focals.accept(mine.filter(pa.array(numbers >= 0)))
+            self.focals.accept(mine.filter(pa.array(numbers >= 0)), is_saved=True)
 
     # ----- ticks
 

@@ -37,9 +37,9 @@ class Parcel:
         return cls(header.pop("kind"), tables["table"], header)
 
 
-def tables_to_bytes(tables: dict[str, pa.Table], header: dict[str, Any], is_kept: bool = False) -> bytes:
-    """A JSON header and Arrow IPC streams, one behind the other; what is kept is compressed."""
-    options = pa.ipc.IpcWriteOptions(compression="lz4" if is_kept else None)
+def tables_to_bytes(tables: dict[str, pa.Table], header: dict[str, Any]) -> bytes:
+    """A JSON header and Arrow IPC streams, one behind the other, compressed: copying costs more than that."""
+    options = pa.ipc.IpcWriteOptions(compression="lz4")
     bodies = {}
     for name, table in tables.items():
         sink = pa.BufferOutputStream()

@@ -18,7 +18,7 @@ from sanderling.operate.readings import LastReadings, int64_of
 from sanderling.operate.shard import Clock, Shard
 from sanderling.route.parcels import tables_from_bytes, tables_to_bytes
 
-FORMAT = 2
+FORMAT = 3
 
 
 def snapshot(shard: Shard) -> bytes:
@@ -31,7 +31,7 @@ def snapshot(shard: Shard) -> bytes:
             tables[f"{part}.last.{name}"] = readings.last()
             tables[f"{part}.pending.{name}"] = readings.pending
             readings.drain()
-    return tables_to_bytes(tables, {"format": FORMAT, "clocks": clocks}, is_kept=True)
+    return tables_to_bytes(tables, {"format": FORMAT, "clocks": clocks})
 
 
 def delta(shard: Shard) -> bytes:
@@ -44,7 +44,7 @@ def delta(shard: Shard) -> bytes:
             changes = readings.drain()
             if changes.num_rows:
                 tables[f"{part}.changes.{name}"] = changes
-    return tables_to_bytes(tables, {"format": FORMAT, "clocks": clocks}, is_kept=True)
+    return tables_to_bytes(tables, {"format": FORMAT, "clocks": clocks})
 
 
 def restore(shard: Shard, snapshot_bytes: bytes | None, deltas: list[bytes]) -> None:
@@ -76,13 +76,15 @@ def _replay(shard: Shard, data: bytes) -> dict[str, tuple[MoveBatch, MoveBatch, 
     for name, stream in shard.streams.items():
         closed_from = stream.clock.closed_to
         stream.clock = Clock(**header["clocks"][name])
-        moves = []
-        for part, readings in (("objects", stream.objects), ("focals", stream.focals)):
-            if f"{part}.changes.{name}" in tables:
-                readings.accept(tables[f"{part}.changes.{name}"])
-            moves.append(readings.close(stream.clock.closed_to))
+        if f"objects.changes.{name}" in tables:
+            stream.objects.accept(tables[f"objects.changes.{name}"])
+            stream.accept_own_focals(tables[f"objects.changes.{name}"])
+        if f"focals.changes.{name}" in tables:
+            stream.focals.accept(tables[f"focals.changes.{name}"])
+        moves, focal_moves = (r.close(stream.clock.closed_to) for r in (stream.objects, stream.focals))
+        for readings in (stream.objects, stream.focals):
             readings.drain()
-        moved[name] = (moves[0], moves[1], closed_from)
+        moved[name] = (moves, focal_moves, closed_from)
     return moved
 
 
