@@ -33,7 +33,7 @@ ALLOWED: dict[str, set[str]] = {
     "merge": {"relational"},
     "deliver": {
         "clock", "crash", "errors", "ingest", "kernels", "laps", "merge", "plan", "relational", "route",
-    },  # fmt: skip
+    },
     # what the stages stand on
     "kernels": set(),
     "state": {"batches", "errors", "operate", "route"},

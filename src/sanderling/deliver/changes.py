@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -23,9 +26,18 @@ from sanderling.plan.plans import Plan, Template
 from sanderling.route.parcels import COUNTS, DELTAS, LATE_ROWS, LETTERS, Parcel
 
 LATE_REASON = "late"
-# Lines are put together this many at a time, by two threads: the workers rest while the driver writes.
+# Lines are put together this many at a time, by two threads.
 PIECE = 50_000
-WRITERS = ThreadPoolExecutor(2, "lines")
+
+
+def step_back() -> None:
+    """This thread works while the next batch does, and only where that leaves the cores idle."""
+    with suppress(AttributeError, OSError):  # not every system has priorities of threads
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), LESS_URGENT)
+
+
+LESS_URGENT = 15
+WRITERS = ThreadPoolExecutor(2, "lines", initializer=step_back)
 
 
 @dataclass(slots=True)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import pyarrow as pa
 
+from sanderling.deliver.changes import step_back
 from sanderling.deliver.log import Log, parcels_of
 from sanderling.errors import StateError
 from sanderling.laps import Laps
@@ -83,6 +84,7 @@ class Courier:
         raise self._failure
 
     def _run(self) -> None:
+        step_back()
         while not self._is_closed.is_set():
             try:
                 item = self._waiting.get(timeout=SECONDS_BETWEEN_LOOKS)

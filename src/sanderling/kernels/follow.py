@@ -157,16 +157,34 @@ def from_objects(
 
 @jit
 def neighbours_together(m: int, m_end: int, x: F64, y: F64, cell: float, buckets: int) -> I64:
-    """The moves from m to m_end, those of a cell together if they are many: less waiting for memory."""
+    """The moves from m to m_end, those of a cell together if they are many: less waiting for memory.
+
+    Cells follow each other line by line where there are not too many of them, else by their hash.
+    """
     if (m_end - m) * 64 < buckets:
         return np.arange(m, m_end)
-    bucket = np.zeros(m_end - m, np.int32)
-    starts = np.zeros(buckets + 1, np.int32)
+    left, right, low, high = np.inf, -np.inf, np.inf, -np.inf
     for i in range(m, m_end):
         if x[i] == x[i]:
-            bucket[i - m] = bucket_of(cell_of(x[i], cell), cell_of(y[i], cell), buckets - 1)
+            left, right, low, high = min(left, x[i]), max(right, x[i]), min(low, y[i]), max(high, y[i])
+    columns = (right - left) / cell + 2.0
+    lines = (high - low) / cell + 2.0
+    is_small = columns * lines < 4.0 * buckets  # not where nobody is anywhere
+    first, lowest, wide, many = 0, 0, 0, buckets
+    if is_small:
+        first, lowest, wide = cell_of(left, cell), cell_of(low, cell), int(columns)
+        many = (cell_of(high, cell) - lowest + 1) * wide
+    bucket = np.zeros(m_end - m, np.int32)
+    starts = np.zeros(many + 1, np.int32)
+    for i in range(m, m_end):
+        if x[i] == x[i]:
+            column, line = cell_of(x[i], cell), cell_of(y[i], cell)
+            if is_small:
+                bucket[i - m] = (line - lowest) * wide + column - first
+            else:
+                bucket[i - m] = bucket_of(column, line, buckets - 1)
         starts[bucket[i - m] + 1] += 1
-    for b in range(buckets):
+    for b in range(many):
         starts[b + 1] += starts[b]
     order = np.empty(m_end - m, np.int64)
     for i in range(m, m_end):

@@ -46,7 +46,7 @@ class LastReadings:
         self.y: F64 = np.empty(0, np.float64)
         self.pending: pa.Table = schema.empty_table()
         self._pending_ts: I64 = np.empty(0, np.int64)
-        # For saving only what changed: of the readings since the last drain, those of closed ticks are logged.
+        # For saving only what changed: readings since the last drain whose ticks have closed are logged.
         self._is_pending_saved: Bools = np.empty(0, np.bool_)
         self._log: list[pa.Table] = []
 
