@@ -18,12 +18,17 @@ I32 = npt.NDArray[np.int32]
 I64 = npt.NDArray[np.int64]
 
 NOBODY = np.int32(-1)
+# A block has so many cells in a line, and there are at most so many counts of blocks.
+BLOCK = 8.0
+MOST_BLOCKS = 1 << 15
 
 
 class Cells(NamedTuple):
     """`head` has the first point of each bucket, `next` and `previous` its neighbours in the list.
 
-    `cell` is by level, the rest by point; a point that is nowhere has the bucket -1.
+    `cell` is by level, the rest by point; a point that is nowhere has the bucket -1. `crowd` counts the
+    points by block of cells, hashed into a table so small that it is near at hand: where it has none,
+    nobody needs to look into the cells.
     """
 
     cell: F64
@@ -33,6 +38,7 @@ class Cells(NamedTuple):
     previous: I32
     bucket: I32
     place: F64
+    crowd: I32
 
 
 def no_cells(cell: F64, level: I32) -> Cells:
@@ -40,16 +46,40 @@ def no_cells(cell: F64, level: I32) -> Cells:
     points = len(level)
     next_, previous, bucket = (np.full(points, NOBODY) for _ in range(3))
     head = np.full(1 << max(points - 1, 1).bit_length(), NOBODY)
-    return Cells(cell, level, head, next_, previous, bucket, np.full((points, 2), np.nan))
+    crowd = np.zeros(min(len(head), MOST_BLOCKS), np.int32)
+    return Cells(cell, level, head, next_, previous, bucket, np.full((points, 2), np.nan), crowd)
+
+
+@jit
+def block_of(x: float, y: float, size: float, many: int) -> int:
+    """The count that a place belongs to."""
+    return int(bucket_of(cell_of(x, BLOCK * size), cell_of(y, BLOCK * size), many - 1))
+
+
+@jit
+def is_deserted(size: float, crowd: I32, x1: float, y1: float, x2: float, y2: float) -> bool:
+    """Whether there is certainly nobody in a box; a large one is not looked at."""
+    first, last = cell_of(x1, BLOCK * size), cell_of(x2, BLOCK * size)
+    low, high = cell_of(y1, BLOCK * size), cell_of(y2, BLOCK * size)
+    if last - first > 2 or high - low > 2:
+        return False
+    for column in range(first, last + 1):
+        for line in range(low, high + 1):
+            if crowd[bucket_of(column, line, len(crowd) - 1)] > 0:
+                return False
+    return True
 
 
 @jit
 def put(cells: Any, point: int, x: float, y: float) -> None:
     """From now on the point is at this place; NaN is nowhere."""
-    cell, level, head, next_, previous, bucket, place = cells
+    cell, level, head, next_, previous, bucket, place, crowd = cells
     old, new = bucket[point], NOBODY
+    size = cell[level[point]]
+    if old >= 0:
+        crowd[block_of(place[point, 0], place[point, 1], size, len(crowd))] -= 1
     if x == x:
-        size = cell[level[point]]
+        crowd[block_of(x, y, size, len(crowd))] += 1
         new = np.int32(bucket_of(cell_of(x, size) + level[point], cell_of(y, size), len(head) - 1))
     place[point, 0], place[point, 1] = x, y
     if new == old:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sanderling.kernels.cells import Cells, beyond, longer, near, put
+from sanderling.kernels.cells import Cells, beyond, is_deserted, longer, near, put
 from sanderling.kernels.cross import IS, WAS, Moves, holds_place
 from sanderling.kernels.grid import bucket_of, cell_of
 from sanderling.kernels.jit import jit
@@ -92,7 +92,7 @@ def from_objects(
     regions, aside, _, own, row, _, _ = stage
     who, old_x, old_y, new_x, new_y, changed, held, holds = moves
     ticks, region_of, old_rows, new_rows, states, changes = out
-    cell, level_of, head, next_, _, bucket, place = regions
+    cell, level_of, head, next_, _, bucket, place, _ = regions
     here_x, here_y, here = (new_x, new_y, holds) if is_new else (old_x, old_y, held)
     there_x, there_y, there = (old_x, old_y, held) if is_new else (new_x, new_y, holds)
     found = np.empty(len(level_of), np.int32)
@@ -200,7 +200,7 @@ def from_regions(tick: int, focals: I64, followers: Any, stage: Any, n: int, out
     regions, aside, objects, own, row, holds, _ = stage
     ticks, region_of, old_rows, new_rows, states, changes = out
     place, level_of = regions.place, regions.level
-    cell, on, head, next_, _, bucket, object_place = objects
+    cell, on, head, next_, _, bucket, object_place, crowd = objects
     found = np.empty(len(on), np.int32)
     for f in focals:
         for r in range(first[f], first[f + 1]):
@@ -215,10 +215,12 @@ def from_regions(tick: int, focals: I64, followers: Any, stage: Any, n: int, out
                 u, v = (old_x, old_y) if is_step else (x, y)
                 if x != x or (is_new and is_step):
                     continue
+                x1, y1 = min(x, u) - beyond(x, reach_w[level]), min(y, v) - beyond(y, reach_h[level])
+                x2, y2 = max(x, u) + beyond(x, reach_w[level]), max(y, v) + beyond(y, reach_h[level])
+                if is_deserted(cell[0], crowd, x1, y1, x2, y2):
+                    continue
                 count = near(
-                    cell[0], on, head, next_, bucket, object_place, 0,
-                    min(x, u) - beyond(x, reach_w[level]), min(y, v) - beyond(y, reach_h[level]),
-                    max(x, u) + beyond(x, reach_w[level]), max(y, v) + beyond(y, reach_h[level]), found,
+                    cell[0], on, head, next_, bucket, object_place, 0, x1, y1, x2, y2, found
                 )  # fmt: skip
                 while n + count > len(ticks):
                     ticks, region_of, old_rows = longer(ticks), longer(region_of), longer(old_rows)
