@@ -15,7 +15,7 @@ from sanderling import crash
 from tests.recovery.runs import command, output, run
 
 # In the driver, and in a worker; the others are in `make long`.
-QUICK = ("after-write:2", "after-state:3")
+QUICK = ("after-log:2", "after-write:2", "after-state:3")
 ALL = tuple(f"{point}:{1 if 'publish' in point else 2}" for point in crash.POINTS)
 
 

@@ -1,0 +1,128 @@
+"""The courier and its log: what was taken is delivered once, in order, by this run or by the next."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from sanderling.deliver.courier import WAITING, Courier
+from sanderling.deliver.log import Log
+from sanderling.errors import StateError
+from sanderling.route.parcels import SECONDS, Parcel
+
+
+def blobs(n: int) -> pa.Table:
+    return pa.table({"blob": pa.array([Parcel("counts", pa.table({"n": [n]})).to_bytes()], pa.binary())})
+
+
+class Delivered:
+    """Keeps what it gets; waits where it is told to."""
+
+    def __init__(self) -> None:
+        self.numbers: list[int] = []
+        self.may_go_on = threading.Event()
+        self.may_go_on.set()
+
+    def __call__(self, number: int, parcels: list[Parcel]) -> None:
+        assert self.may_go_on.wait(10)
+        (parcel,) = (p for p in parcels if p.kind != SECONDS)
+        assert parcel.table.column("n").to_pylist() == [number]
+        self.numbers.append(number)
+
+
+def test_batches_arrive_in_order_and_leave_no_file(tmp_path: Path) -> None:
+    log, delivered = Log(tmp_path / "said"), Delivered()
+    courier = Courier(log, delivered, -1)
+    for n in range(9):
+        courier.take(n, blobs(n))
+    courier.finish()
+    assert delivered.numbers == list(range(9))
+    assert log.numbers() == []
+
+
+def test_a_batch_that_comes_again_is_not_delivered_again(tmp_path: Path) -> None:
+    delivered = Delivered()
+    courier = Courier(Log(tmp_path), delivered, 4)
+    for n in (4, 5, 5, 6):
+        courier.take(n, blobs(n))
+    courier.finish()
+    assert delivered.numbers == [5, 6]
+
+
+def test_the_next_run_delivers_what_was_taken(tmp_path: Path) -> None:
+    log = Log(tmp_path)
+    for n in (3, 4, 5):
+        log.write(n, blobs(n))
+    (tmp_path / "6.new").write_bytes(b"half of a batch")
+    delivered = Delivered()
+    courier = Courier(log, delivered, 3)  # its file was not removed yet
+    assert delivered.numbers == [4, 5]
+    courier.take(5, blobs(5))
+    courier.take(6, blobs(6))
+    courier.finish()
+    assert delivered.numbers == [4, 5, 6]
+    assert log.numbers() == []
+
+
+def test_a_hole_in_the_log_is_refused(tmp_path: Path) -> None:
+    log = Log(tmp_path)
+    log.write(7, blobs(7))
+    with pytest.raises(StateError, match="batch 6 is gone"):
+        Courier(log, Delivered(), 5)
+
+
+def test_a_broken_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "0.arrow").write_bytes(b"ARROW1 and then nothing")
+    with pytest.raises(StateError) as caught:
+        Courier(Log(tmp_path), Delivered(), -1)
+    assert caught.value.code == "state.broken_ledger"
+
+
+def test_a_failure_ends_the_run_and_keeps_the_batch(tmp_path: Path) -> None:
+    def fail(number: int, parcels: list[Parcel]) -> None:
+        raise OSError(28, "No space left on device")
+
+    log = Log(tmp_path)
+    courier = Courier(log, fail, -1)
+    with pytest.raises(OSError, match="No space"):
+        for n in range(WAITING + 2):
+            courier.take(n, blobs(n))
+        courier.finish()
+    courier.close()
+    assert log.numbers()[0] == 0
+
+
+def test_spark_waits_for_a_slow_delivery(tmp_path: Path) -> None:
+    log, delivered = Log(tmp_path), Delivered()
+    delivered.may_go_on.clear()
+    courier = Courier(log, delivered, -1)
+    taken: list[int] = []
+
+    def take_all() -> None:
+        for n in range(WAITING + 4):
+            courier.take(n, blobs(n))
+            taken.append(n)
+
+    spark = threading.Thread(target=take_all)
+    spark.start()
+    spark.join(0.5)
+    assert spark.is_alive() and len(taken) <= WAITING + 1
+    delivered.may_go_on.set()
+    spark.join(10)
+    courier.finish()
+    assert delivered.numbers == list(range(WAITING + 4))
+
+
+def test_a_closed_courier_leaves_the_rest_for_the_next(tmp_path: Path) -> None:
+    log, delivered = Log(tmp_path), Delivered()
+    delivered.may_go_on.clear()
+    courier = Courier(log, delivered, -1)
+    for n in range(3):
+        courier.take(n, blobs(n))
+    threading.Timer(0.2, delivered.may_go_on.set).start()
+    courier.close()
+    assert delivered.numbers == [0]
+    assert log.numbers() == [1, 2]
