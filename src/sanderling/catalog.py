@@ -91,5 +91,12 @@ class Names(Generic[T]):
     def remove(self, name: str) -> T:
         return self._items.pop(name.casefold())[1]
 
+    def mark(self) -> dict[str, tuple[str, T]]:
+        """To come back to, if something is refused."""
+        return dict(self._items)
+
+    def back_to(self, mark: dict[str, tuple[str, T]]) -> None:
+        self._items = mark
+
     def values(self) -> list[T]:
         return [thing for _, thing in self._items.values()]

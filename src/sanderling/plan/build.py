@@ -37,8 +37,38 @@ class Numbered:
         return self.cohort.regions_of(self.queries)
 
 
+class Templates:
+    """The numbers of templates: given once, and not again when a template is forgotten."""
+
+    def __init__(self, known: Templates | None = None) -> None:
+        self._found: dict[object, Template] = {} if known is None else dict(known._found)
+        self._next: int = 0 if known is None else known._next
+
+    def learn(self, draft: Draft, constants: pa.Schema) -> None:
+        if draft.template_key not in self._found:
+            self._found[draft.template_key] = _template(self._next, draft, constants)
+            self._next += 1
+
+    def of(self, draft: Draft) -> Template:
+        return self._found[draft.template_key]
+
+    def forget(self, numbers: Iterable[int]) -> None:
+        gone = set(numbers)
+        self._found = {key: t for key, t in self._found.items() if t.id not in gone}
+
+
 def build_plan(streams: Sequence[Stream], cohorts: Sequence[Cohort]) -> Plan:
     """The plan for the given streams and queries; queries are numbered in order of name."""
+    return build(streams, cohorts, Templates())[0]
+
+
+def build(
+    streams: Sequence[Stream], cohorts: Sequence[Cohort], known: Templates, is_living: bool = False
+) -> tuple[Plan, list[I64]]:
+    """The same with templates that are known already; and by cohort the numbers of its queries.
+
+    In a plan that lives all columns are kept: who knows what is asked next.
+    """
     sizes = [len(c) for c in cohorts]
     cohort_of = np.repeat(np.arange(len(cohorts)), sizes)
     names = _strings(c.names for c in cohorts)
@@ -47,7 +77,7 @@ def build_plan(streams: Sequence[Stream], cohorts: Sequence[Cohort]) -> Plan:
     order = _order(names, begin, is_there)
     number = np.full(len(names), -1, np.int64)
     number[order] = np.arange(len(order))
-    templates = _templates(cohorts, cohort_of[order])
+    templates = _templates(cohorts, cohort_of[order], known)
     numbered = [
         Numbered(cohort, number[last - len(cohort) : last], template)
         for cohort, last, template in zip(cohorts, np.cumsum(sizes), templates, strict=True)
@@ -59,8 +89,11 @@ def build_plan(streams: Sequence[Stream], cohorts: Sequence[Cohort]) -> Plan:
         names.take(order), tuple(stream_of), stream[cohort_of[order]], template[cohort_of[order]],
         begin[order], end[order], _strings(c.sql for c in cohorts).take(order),
     )  # fmt: skip
-    plans = [_stream_plan(s, [c for c in numbered if c.cohort.draft.stream is s], queries) for s in streams]
-    return Plan(tuple(plans), queries)
+    plans = [
+        _stream_plan(s, [c for c in numbered if c.cohort.draft.stream is s], queries, is_living)
+        for s in streams
+    ]
+    return Plan(tuple(plans), queries), [n.queries for n in numbered]
 
 
 def _order(names: pa.Array, begin: I64, is_there: npt.NDArray[np.bool_]) -> I64:
@@ -71,15 +104,12 @@ def _order(names: pa.Array, begin: I64, is_there: npt.NDArray[np.bool_]) -> I64:
     return np.asarray(kept[by_name.to_numpy()])
 
 
-def _templates(cohorts: Sequence[Cohort], cohort_of: I64) -> list[Template]:
+def _templates(cohorts: Sequence[Cohort], cohort_of: I64, known: Templates) -> list[Template]:
     """By cohort; numbered, and told in words, by the first query that has them."""
     _, first = np.unique(cohort_of, return_index=True)
-    found: dict[object, Template] = {}
     for number in cohort_of[np.sort(first)]:
-        draft = cohorts[number].draft
-        if draft.template_key not in found:
-            found[draft.template_key] = _template(len(found), draft, cohorts[number].constants.schema)
-    return [found[c.draft.template_key] for c in cohorts]
+        known.learn(cohorts[number].draft, cohorts[number].constants.schema)
+    return [known.of(c.draft) for c in cohorts]
 
 
 def _template(number: int, draft: Draft, constants: pa.Schema) -> Template:
@@ -90,7 +120,9 @@ def _template(number: int, draft: Draft, constants: pa.Schema) -> Template:
     )  # fmt: skip
 
 
-def _stream_plan(stream: Stream, cohorts: list[Numbered], queries: PlannedQueries) -> StreamPlan:
+def _stream_plan(
+    stream: Stream, cohorts: list[Numbered], queries: PlannedQueries, is_living: bool
+) -> StreamPlan:
     own = {c.template.id: c.template for c in cohorts}
     templates = [own[number] for number in sorted(own)]
     query = _column((c.query for c in cohorts), np.int64)
@@ -102,13 +134,12 @@ def _stream_plan(stream: Stream, cohorts: list[Numbered], queries: PlannedQuerie
     kinds = (np.full(len(n.cohort.areas), n.cohort.areas.kind, np.int8) for n in cohorts)
     wkb = [found for n in cohorts for found in n.cohort.areas.wkb]
     regions = Regions(
-        query=query.astype(np.int32), template=template, row_in_template=_row_in(template),
+        query=query.astype(np.int32), template=template, row_in_template=row_in(template),
         kind=_column(kinds, np.int8)[order], a=a, b=b, c=c, d=d, focal=focal, begin=queries.begin[query],
         end=queries.end[query], wkb=tuple(wkb[i] for i in order) if any(wkb) else (None,) * len(order),
     )  # fmt: skip
-    return StreamPlan(
-        stream, _kept(stream, templates), tuple(templates), _constants(cohorts), regions, focals
-    )
+    kept = _all_columns(stream) if is_living else _kept(stream, templates)
+    return StreamPlan(stream, kept, tuple(templates), _constants(cohorts), regions, focals)
 
 
 def _by_query(query: I64) -> I64:
@@ -117,7 +148,7 @@ def _by_query(query: I64) -> I64:
     return order[int(np.searchsorted(query[order], 0)) :]
 
 
-def _row_in(template: npt.NDArray[np.int32]) -> I64:
+def row_in(template: npt.NDArray[np.int32]) -> I64:
     """How many rows of the same template stand before."""
     by_template = np.argsort(template, kind="stable")
     grouped = template[by_template]
@@ -153,8 +184,12 @@ def _kept(stream: Stream, templates: list[Template]) -> tuple[str, ...]:
     """Columns that some query reads, beside key, place and gone, which every shard holds anyway."""
     reads = {r[2:] for t in templates for o in t.outputs for r in o.reads if r.startswith("r:")}
     reads |= {r[2:] for t in templates for r in t.where_reads if r.startswith("r:")}
+    return tuple(name for name in _all_columns(stream) if name in reads)
+
+
+def _all_columns(stream: Stream) -> tuple[str, ...]:
     fixed = {stream.key, stream.x, stream.y, stream.gone}
-    return tuple(c.name for c in stream.columns if c.name in reads and c.name not in fixed)
+    return tuple(c.name for c in stream.columns if c.name not in fixed)
 
 
 def _column(parts: Iterable[npt.NDArray[Any]], type_: type) -> npt.NDArray[Any]:

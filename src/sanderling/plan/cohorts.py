@@ -36,6 +36,7 @@ class Cohort:
     areas: Areas
     constants: pa.Table
     focals: pa.Array | None
+    numbers: npt.NDArray[np.int64] | None = None  # of its queries, once they are in a plan that lives
 
     @classmethod
     def new(
@@ -105,6 +106,19 @@ class Member(NamedTuple):
     def draft(self) -> Draft:
         return self.cohort.draft
 
+    @property
+    def number(self) -> int | None:
+        return None if self.cohort.numbers is None else int(self.cohort.numbers[self.row])
+
+
+class Mark(NamedTuple):
+    """What a catalog's queries were."""
+
+    members: dict[str, Member]
+    cohorts: list[Cohort]
+    ended: int
+    dropped: int
+
 
 class Queries:
     """The queries of a catalog by name, in order of registration; and those that have ended."""
@@ -112,7 +126,9 @@ class Queries:
     def __init__(self) -> None:
         self._members: dict[str, Member] = {}
         self._cohorts: list[Cohort] = []
-        self.ended: list[Member] = []
+        self.ended: list[Member] = []  # at a tick
+        self.dropped: list[Member] = []  # at once
+        self._settled = 0
 
     def __contains__(self, name: str) -> bool:
         return name.casefold() in self._members
@@ -148,7 +164,29 @@ class Queries:
             self.ended.append(member)
         else:
             member.cohort.is_there[member.row] = False
+            self.dropped.append(member)
 
     def cohorts(self) -> list[Cohort]:
         self._cohorts = [c for c in self._cohorts if c.is_there.any()]
         return self._cohorts
+
+    # ----- a plan that lives
+
+    def mark(self) -> Mark:
+        """To come back to, if something is refused."""
+        return Mark(dict(self._members), list(self._cohorts), len(self.ended), len(self.dropped))
+
+    def back_to(self, mark: Mark) -> None:
+        for member in self.ended[mark.ended :]:
+            member.cohort.end[member.row] = NEVER
+        for member in self.dropped[mark.dropped :]:
+            member.cohort.is_there[member.row] = True
+        del self.ended[mark.ended :], self.dropped[mark.dropped :]
+        self._members, self._cohorts = mark.members, mark.cohorts
+
+    def settle(self) -> None:
+        """Everything that came or went is in a plan now."""
+        self._cohorts, self.dropped, self._settled = [], [], len(self.ended)
+
+    def newly_ended(self) -> list[Member]:
+        return self.ended[self._settled :]

@@ -7,7 +7,7 @@ import pyarrow.compute as pc
 
 from sanderling.clock import show_duration
 from sanderling.plan.listing import Listing
-from sanderling.plan.plans import BOX, DISC, EVERYWHERE, POLYGON, OutputColumn, Plan
+from sanderling.plan.plans import ALWAYS, BOX, DISC, EVERYWHERE, POLYGON, OutputColumn, Plan
 
 SHAPES = {BOX: "rectangle", DISC: "circle", POLYGON: "polygon", EVERYWHERE: "everywhere"}
 
@@ -17,7 +17,8 @@ def explain_query(plan: Plan, name: str) -> Listing:
     names = pc.equal(plan.queries.names, name).to_numpy(zero_copy_only=False)
     query = plan.queries[int(np.flatnonzero(names)[-1])]
     template = plan.templates()[query.template]
-    sharing = int((plan.queries.template == query.template).sum())
+    is_there = plan.queries.end != ALWAYS
+    sharing = int((is_there & (plan.queries.template == query.template)).sum())
     stream_plan = next(s for s in plan.streams if s.stream.name == query.stream)
     stream, regions = stream_plan.stream, stream_plan.regions
     mine = regions.query == query.id

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -135,6 +136,21 @@ class Planner:
     def plan(self) -> Plan:
         """What every shard is to do."""
         return build_plan(self.streams.values(), self.queries.cohorts())
+
+    @contextmanager
+    def all_or_nothing(self) -> Iterator[None]:
+        """If one of several statements is refused, none of them was there."""
+        names, queries = [n for n in self._names.values() if isinstance(n, Names)], self.queries.mark()
+        marks = [n.mark() for n in names]
+        try:
+            yield
+        except BaseException:
+            for name, mark in zip(names, marks, strict=True):
+                name.back_to(mark)
+            self.queries.back_to(queries)
+            self._selects.forget()
+            self._repeats.forget()
+            raise
 
     # ----- names
 

@@ -102,6 +102,9 @@ class StreamPlan:
     constants: tuple[pa.Table, ...]
     regions: Regions
     focals: pa.Array
+    # While a plan lives: the version that changed this part last, and the first query that came with it.
+    version: int = 0
+    new_from: int = 0
 
     @property
     def watched(self) -> tuple[str, ...]:
@@ -126,7 +129,10 @@ class PlannedQuery:
 
 @dataclass(frozen=True, slots=True)
 class PlannedQueries:
-    """All queries, in order of their numbers, as columns; one of them by its number."""
+    """All queries, in order of their numbers, as columns; one of them by its number.
+
+    In a plan that lives a dropped query keeps its number, and its end is ALWAYS.
+    """
 
     names: pa.Array
     streams: tuple[str, ...]
@@ -160,6 +166,7 @@ NO_QUERIES = PlannedQueries(
 class Plan:
     streams: tuple[StreamPlan, ...]
     queries: PlannedQueries
+    version: int = 0
 
     def templates(self) -> dict[int, Template]:
         return {t.id: t for s in self.streams for t in s.templates}

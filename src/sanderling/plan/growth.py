@@ -1,0 +1,160 @@
+"""How one version of a plan becomes the next: what came, what went, what is to end.
+
+Costs copies of columns, never a look at what an unchanged query says. Whoever holds a plan can be
+sent its growth alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sanderling.plan.build import row_in
+from sanderling.plan.plans import ALWAYS, NO_QUERIES, Plan, PlannedQueries, Regions, StreamPlan
+
+I64 = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """From one version to the next. Numbers of queries and templates are never given again."""
+
+    version: int
+    first: int  # the number of the first query that is new
+    added: Plan  # the new queries alone, numbered from 0; templates have their numbers
+    dropped: I64  # queries that are no more
+    ended: I64  # queries that got an end,
+    end: I64  # and the tick it is at
+    spent: frozenset[int]  # templates that no query has any more
+
+
+def grown(plan: Plan, growth: Growth) -> Plan:
+    """The next version. A stream that nothing happened to keeps its part of the plan as it is."""
+    streams = [
+        _grown_stream(old, new, growth) for old, new in zip(plan.streams, growth.added.streams, strict=True)
+    ]
+    return Plan(tuple(streams), _grown_queries(plan.queries, growth), growth.version)
+
+
+def _grown_stream(old: StreamPlan, new: StreamPlan, growth: Growth) -> StreamPlan:
+    is_dropped = np.isin(old.regions.query, growth.dropped)
+    is_ended = np.isin(old.regions.query, growth.ended)
+    is_spent = any(t.id in growth.spent for t in old.templates)
+    if not (is_dropped.any() or is_ended.any() or is_spent or len(new.templates)):
+        return old
+    changed = old
+    if is_ended.any():
+        end = old.regions.end.copy()
+        tick_of = dict(zip(growth.ended.tolist(), growth.end.tolist(), strict=True))
+        end[is_ended] = [tick_of[query] for query in old.regions.query[is_ended].tolist()]
+        changed = replace(changed, regions=replace(old.regions, end=end))
+    if is_dropped.any() or is_spent:
+        changed = _without(changed, is_dropped, growth.spent)
+    if len(new.templates):
+        changed = _with(changed, new, growth.first)
+    return replace(changed, version=growth.version, new_from=growth.first)
+
+
+# ----- what goes
+
+
+def _without(plan: StreamPlan, is_dropped: Bools, spent: frozenset[int]) -> StreamPlan:
+    """The plan without some of its regions, and without templates that nobody has."""
+    touched = set(np.unique(plan.regions.template[is_dropped]).tolist())
+    kept = [
+        (t, c.filter(pa.array(~is_dropped[plan.regions.template == t.id])) if t.id in touched else c)
+        for t, c in zip(plan.templates, plan.constants, strict=True)
+        if t.id not in spent
+    ]
+    regions = _each(plan.regions, lambda column: column[~is_dropped])
+    wkb = tuple(w for w, gone in zip(plan.regions.wkb, is_dropped.tolist(), strict=True) if not gone)
+    focal, focals = _used(regions.focal, plan.focals)
+    regions = replace(regions, row_in_template=row_in(regions.template), focal=focal, wkb=wkb)
+    return replace(
+        plan, templates=tuple(t for t, _ in kept), constants=tuple(c.combine_chunks() for _, c in kept),
+        regions=regions, focals=focals,
+    )  # fmt: skip
+
+
+def _used(focal: I64, focals: pa.Array) -> tuple[I64, pa.Array]:
+    """Focal objects that some region still follows, in the same order."""
+    is_used = np.zeros(len(focals) + 1, np.bool_)
+    is_used[focal] = True  # the last place is for regions that follow nobody
+    is_used = is_used[:-1]
+    if is_used.all():
+        return focal, focals
+    number = np.append(np.cumsum(is_used) - 1, -1)
+    return number[focal], focals.filter(pa.array(is_used))
+
+
+# ----- what comes
+
+
+def _with(old: StreamPlan, new: StreamPlan, first: int) -> StreamPlan:
+    """The regions of new queries behind the others."""
+    focal, focals = _focals_of_both(old, new)
+    tables = dict(zip((t.id for t in old.templates), old.constants, strict=True))
+    rows_before = {number: table.num_rows for number, table in tables.items()}
+    for template, table in zip(new.templates, new.constants, strict=True):
+        known = tables.get(template.id)
+        tables[template.id] = table if known is None else pa.concat_tables([known, table]).combine_chunks()
+    before = np.zeros(max(tables, default=0) + 1, np.int64)
+    before[list(rows_before)] = list(rows_before.values())
+    came = new.regions
+    came = replace(
+        came, query=(came.query + first).astype(np.int32), focal=focal,
+        row_in_template=came.row_in_template + before[came.template],
+    )  # fmt: skip
+    columns = {
+        f.name: np.concatenate([getattr(old.regions, f.name), getattr(came, f.name)])
+        for f in fields(Regions)
+        if f.name != "wkb"
+    }
+    templates = {t.id: t for t in (*new.templates, *old.templates)}
+    return replace(
+        old,
+        templates=tuple(templates[number] for number in sorted(templates)),
+        constants=tuple(tables[number] for number in sorted(tables)),
+        regions=Regions(**columns, wkb=old.regions.wkb + came.wkb),
+        focals=focals,
+    )
+
+
+def _focals_of_both(old: StreamPlan, new: StreamPlan) -> tuple[I64, pa.Array]:
+    """By new region the number of its focal object among those of both; and these, the old ones first."""
+    if not len(new.focals):
+        return new.regions.focal, old.focals
+    known = pc.index_in(new.focals, value_set=old.focals)
+    is_new = np.asarray(pc.is_null(known).to_numpy(zero_copy_only=False), np.bool_)
+    number = known.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+    number[is_new] = len(old.focals) + np.arange(int(is_new.sum()))
+    focals = pa.concat_arrays([old.focals, new.focals.filter(pa.array(is_new))])
+    return np.append(number, -1)[new.regions.focal], focals
+
+
+def _grown_queries(old: PlannedQueries, growth: Growth) -> PlannedQueries:
+    if len(old) < growth.first:
+        return NO_QUERIES  # shards know no names and no texts
+    new, end = growth.added.queries, old.end.copy()
+    end[growth.ended], end[growth.dropped] = growth.end, ALWAYS
+    return PlannedQueries(
+        pa.concat_arrays([old.names, new.names]), new.streams,
+        np.concatenate([old.stream, new.stream]), np.concatenate([old.template, new.template]),
+        np.concatenate([old.begin, new.begin]), np.concatenate([end, new.end]),
+        pa.concat_arrays([old.sql, new.sql]),
+    )  # fmt: skip
+
+
+def _each(regions: Regions, change: Any) -> Regions:
+    """Every column but the borders of polygons changed alike."""
+    names = [f.name for f in fields(Regions) if f.name != "wkb"]
+    return replace(regions, **{name: change(getattr(regions, name)) for name in names})
+
+
+__all__ = ["Growth", "grown"]

@@ -1,0 +1,166 @@
+"""A plan that lives: queries come and go while the stream runs, and each call gives the next version.
+
+text ──► planner (all or nothing) ──► what came, what went ──► growth ──► the next plan
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sanderling.clock import tick_end
+from sanderling.errors import Place, QueryError
+from sanderling.language.statements import CreateStream, Drop, Statement
+from sanderling.plan.build import Templates, build
+from sanderling.plan.cohorts import Cohort
+from sanderling.plan.growth import Growth, grown
+from sanderling.plan.listing import Listing
+from sanderling.plan.planner import Planner
+from sanderling.plan.plans import ALWAYS, Plan
+
+I64 = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a call has brought about. `growth` leads to `plan` from the one before; None: there is none."""
+
+    version: int
+    plan: Plan
+    new_queries: I64
+    dropped: I64
+    new_focals: dict[str, pa.Array] = field(default_factory=dict)  # by stream, where there are some
+    listings: tuple[Listing, ...] = ()
+    growth: Growth | None = None
+
+
+class LivingPlan(Planner):
+    """A planner that goes on after its first plan.
+
+    Promises (tests/plan/test_living.py):
+      all or nothing  a call that is refused leaves everything as it was
+      append-only     a number is given once; a dropped query keeps its own, its name may get another
+      cheap           what did not change is not planned again
+    """
+
+    def __init__(self, folder: Path | None = None):
+        super().__init__(folder)
+        self._templates = Templates()
+        self._now: Plan | None = None
+
+    @property
+    def version(self) -> int:
+        return 0 if self._now is None else self._now.version
+
+    def execute(self, text: str) -> Change:
+        """Runs a script; once started, the next version comes back."""
+        with self.all_or_nothing():
+            listings = tuple(self.run_script(text))
+            if self._now is None:
+                nothing = np.empty(0, np.int64)
+                return Change(0, self.plan(), nothing, nothing, listings=listings)
+            return self._advance(listings)
+
+    def start(self) -> Change:
+        """The first version: everything registered so far. From now on there are no other streams."""
+        cohorts = self.queries.cohorts()
+        plan, numbers = build(self.streams.values(), cohorts, self._templates, is_living=True)
+        self._settle(plan, cohorts, numbers, 0)
+        focals = {s.stream.name: s.focals for s in plan.streams if len(s.focals)}
+        return Change(0, plan, np.arange(len(plan.queries)), np.empty(0, np.int64), focals)
+
+    def run(self, statement: Statement, text: str) -> Listing | None:
+        is_about_stream = isinstance(statement, CreateStream) or (
+            isinstance(statement, Drop) and statement.kind == "STREAM"
+        )
+        if self._now is not None and is_about_stream:
+            place = Place.in_text(text, statement.span.start, statement.span.end)
+            raise QueryError(
+                "query.already_running", "streams cannot come and go while the session runs",
+                "declare all streams before it starts", place,
+            )  # fmt: skip
+        return super().run(statement, text)
+
+    def plan(self) -> Plan:
+        """What every shard is to do, with all that has been said so far."""
+        if self._now is None:
+            return build(self.streams.values(), self.queries.cohorts(), Templates(), is_living=True)[0]
+        if not self._has_news():
+            return self._now
+        return grown(self._now, self._growth(self._now, Templates(self._templates))[0])
+
+    # ----- from version to version
+
+    def _has_news(self) -> bool:
+        return bool(self.queries.cohorts() or self.queries.dropped or self.queries.newly_ended())
+
+    def _advance(self, listings: tuple[Listing, ...]) -> Change:
+        before = self._now
+        assert before is not None
+        nothing = np.empty(0, np.int64)
+        if not self._has_news():
+            return Change(before.version, before, nothing, nothing, listings=listings)
+        templates = Templates(self._templates)
+        growth, cohorts, numbers = self._growth(before, templates)
+        plan = grown(before, growth)
+        self._templates = templates
+        self._settle(plan, cohorts, numbers, growth.first)
+        new = np.arange(growth.first, len(plan.queries))
+        return Change(plan.version, plan, new, growth.dropped, new_focals(before, plan), listings, growth)
+
+    def _growth(self, before: Plan, templates: Templates) -> tuple[Growth, list[Cohort], list[I64]]:
+        dropped = np.array([m.number for m in self.queries.dropped if m.number is not None], np.int64)
+        ended = [m for m in self.queries.newly_ended() if m.number is not None]
+        spent = _spent(before, dropped)
+        # Before new ones come: a table of the same name may have other columns now.
+        templates.forget(spent)
+        cohorts = self.queries.cohorts()
+        self._wait_for_names(cohorts)
+        added, numbers = build(self.streams.values(), cohorts, templates, is_living=True)
+        growth = Growth(
+            before.version + 1, len(before.queries), added, np.sort(dropped),
+            np.array([m.number for m in ended], np.int64), np.array([m.end for m in ended], np.int64), spent,
+        )  # fmt: skip
+        return growth, cohorts, numbers
+
+    def _wait_for_names(self, cohorts: list[Cohort]) -> None:
+        """A name that another query has up to some tick is free from that tick on."""
+        ends = {m.name.casefold(): m.end for m in self.queries.ended}
+        for cohort in cohorts if ends else ():
+            for row, name in enumerate(cohort.names.to_pylist()):
+                if name.casefold() in ends:
+                    end = tick_end(ends[name.casefold()], cohort.draft.stream.tick_us)
+                    cohort.begin[row] = max(cohort.begin[row], end)
+
+    def _settle(self, plan: Plan, cohorts: list[Cohort], numbers: list[I64], first: int) -> None:
+        for cohort, mine in zip(cohorts, numbers, strict=True):
+            cohort.numbers = np.where(mine < 0, -1, mine + first)
+        self._now = plan
+        self.queries.settle()
+
+
+def _spent(before: Plan, dropped: I64) -> frozenset[int]:
+    """Templates of dropped queries that no other query has."""
+    candidates = np.unique(before.queries.template[dropped])
+    is_there = before.queries.end != ALWAYS
+    is_there[dropped] = False
+    return frozenset(candidates[~np.isin(candidates, before.queries.template[is_there])].tolist())
+
+
+def new_focals(before: Plan, after: Plan) -> dict[str, pa.Array]:
+    """By stream the focal objects that a version is the first to follow."""
+    found = {}
+    for old, new in zip(before.streams, after.streams, strict=True):
+        if old is not new and len(new.focals):
+            came = new.focals.filter(pc.invert(pc.is_in(new.focals, value_set=old.focals)))
+            if len(came):
+                found[new.stream.name] = came
+    return found
+
+
+__all__ = ["Change", "LivingPlan", "new_focals"]
