@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sanderling.clock import tick_end
 from sanderling.deliver.changes import UpdateLines, gather
@@ -14,9 +16,11 @@ from sanderling.ingest.read import Ingested, read_slice
 from sanderling.ingest.slices import Slice, Slicer
 from sanderling.operate.shard import Shard
 from sanderling.pipeline import shard_schemas
-from sanderling.plan.plans import Plan, StreamPlan
+from sanderling.plan.living import Change, LivingPlan
+from sanderling.plan.plans import ALWAYS, Plan, StreamPlan
+from sanderling.route.controls import activate, announce, ask
 from sanderling.route.pack import pack
-from sanderling.route.parcels import DELTAS, Parcel
+from sanderling.route.parcels import ANSWER, DELTAS, Parcel
 from sanderling.state.saved import catch_up, delta, restore, snapshot
 
 
@@ -30,21 +34,31 @@ class DirectRun:
     empty_between: bool = False
     # As Spark's workers do it: of two copies of a shard now one, now the other goes on.
     takes_turns: bool = False
+    # What the plan came from, if queries are to come and go.
+    living: LivingPlan | None = None
     updates: list[str] = field(default_factory=list)
     letters: list[tuple[str, str, str]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        plans = tuple(replace(s, stream=replace(s.stream, format="csv")) for s in self.plan.streams)
-        self.plan = replace(self.plan, streams=plans)
+        self.plan = of_csv(self.plan)
+        self.plans = {self.plan.version: self.plan}
+        self.first = self.plan.version
+        # What a source sends to every shard; it never sends less.
+        self.followed = {s.stream.name: s.focals for s in self.plan.streams}
+        self.waiting: list[tuple[Change, list[Parcel]]] = []
+        # Where among the updates those of a query begin, by its name.
+        self.since = {q.name: 0 for q in self.plan.queries}
         self.engines = [self._new(n) for n in range(self.shards)]
         self.saved: list[tuple[bytes | None, list[bytes]]] = [(None, []) for _ in range(self.shards)]
         self.others = [self._new(n) for n in range(self.shards)] if self.takes_turns else []
         self.missed: list[list[bytes]] = [[] for _ in range(self.shards)]
         self.batches = 0
-        self.numbers = dict.fromkeys((s.stream.name for s in plans), 0)
+        self.numbers = dict.fromkeys((s.stream.name for s in self.plan.streams), 0)
 
     def _new(self, number: int) -> Shard:
-        return Shard(self.plan, number, shard_schemas(self.plan))
+        """As it began: what came later is in what was saved."""
+        plan = self.plans[self.first]
+        return Shard(plan, number, shard_schemas(plan), self.plans.__getitem__)
 
     def stream_plan(self, name: str) -> StreamPlan:
         return next(s for s in self.plan.streams if s.stream.name.casefold() == name.casefold())
@@ -89,11 +103,62 @@ class DirectRun:
         else:
             ingested = read_slice(stream.stream, piece)
         parcels: list[list[Parcel]] = [[] for _ in self.engines]
-        for shard, parcel in pack(stream, piece, ingested, self.shards):
+        for shard, parcel in pack(stream, piece, ingested, self.shards, self.followed[stream.stream.name]):
+            parcels[shard].append(parcel)
+        self._advance(parcels)
+
+    def _advance(self, parcels: list[list[Parcel]]) -> list[Parcel]:
+        out = []
+        for engine, mine in zip(self.engines, parcels, strict=True):
             # Through bytes, as between Spark's stages.
-            parcels[shard].append(Parcel.from_bytes(parcel.to_bytes()))
-        out = [p for engine, mine in zip(self.engines, parcels, strict=True) for p in engine.advance(mine)]
+            said = engine.advance([Parcel.from_bytes(p.to_bytes()) for p in mine])
+            out += [Parcel.from_bytes(p.to_bytes()) for p in said]
         self._collect(out)
+        return out
+
+    # ----- queries that come and go
+
+    def execute(self, text: str, is_activated: bool = True) -> Change:
+        """Statements between two batches; what has new focal objects may wait for `activate`."""
+        assert self.living is not None
+        change = self.living.execute(text)
+        if change.growth is None:
+            return change
+        self.plan = self.plans[change.version] = of_csv(change.plan)
+        for number in change.dropped:
+            self.since.pop(self.plan.queries[int(number)].name, None)
+        self.since |= {self.plan.queries[int(n)].name: len(self.updates) for n in change.new_queries}
+        for name, keys in change.new_focals.items():
+            self.followed[name] = pa.concat_arrays([self.followed[name], keys])
+        said = self._tell([announce(change.version)])
+        if change.new_focals:
+            self.waiting.append((change, said))
+        if is_activated:
+            self.activate()
+        return change
+
+    def activate(self) -> None:
+        """What waits goes on, version by version."""
+        for change, said in self.waiting:
+            self._tell(activate(change.version, change.new_focals, said))
+        self.waiting = []
+
+    def ask(self, name: str) -> list[str]:
+        """The answer of a query as lines, in order; from the shards, not from the updates."""
+        numbers = np.flatnonzero(pc.equal(self.plan.queries.names, name).to_numpy(zero_copy_only=False))
+        numbers = numbers[self.plan.queries.end[numbers] != ALWAYS]
+        told = [p for p in self._tell([ask(7, numbers)]) if p.kind == ANSWER]
+        assert all(p.header["ask"] == 7 for p in told)
+        by_template: dict[int, list[pa.Table]] = {}
+        for parcel in told:
+            by_template.setdefault(parcel.header["template"], []).append(parcel.table)
+        rows = {template: pa.concat_tables(tables) for template, tables in by_template.items()}
+        return [line.as_py() for line in UpdateLines(self.plan).of(rows)]
+
+    def _tell(self, parcels: list[Parcel]) -> list[Parcel]:
+        """A batch without readings: the same to every shard."""
+        self._take_turns()
+        return self._advance([parcels for _ in self.engines])
 
     def close_to(self, name: str, time: int) -> None:
         """Ends every tick up to the one that contains `time`, as the end of the input would."""
@@ -123,3 +188,8 @@ class DirectRun:
             if self.takes_turns:
                 self.others[number], self.missed[number] = self._new(number), []
                 restore(self.others[number], base, deltas)
+
+
+def of_csv(plan: Plan) -> Plan:
+    streams = tuple(replace(s, stream=replace(s.stream, format="csv")) for s in plan.streams)
+    return replace(plan, streams=streams)

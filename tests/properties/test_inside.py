@@ -39,19 +39,22 @@ def fences(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def planned(world: World, fences: Path) -> Plan:
+def declarations(world: World, fences: Path) -> list[str]:
     stale = f", stale_after = {world.stale_after_s}" if world.stale_after_s is not None else ""
     key = "BIGINT" if world.is_integer_key else "STRING"
-    statements = [
+    return [
         f"CREATE STREAM objects (id {key}, ts DOUBLE, x DOUBLE, y DOUBLE, gone BOOLEAN, speed DOUBLE, "
         "kind STRING) KEY id TIME ts LOCATION (x, y) GONE gone "
         f"WITH (tick = {world.tick_s}, lateness = {world.lateness_s}{stale})",
         f"CREATE TABLE fences KEY name WITH (path = '{fences}')",
         *(f"CREATE REGION {name}_region AS {wkt(outer, holes)}" for name, outer, holes in FENCES),
-        *(s for a in world.asks for s in a.statements()),
     ]
+
+
+def planned(world: World, fences: Path) -> Plan:
     planner = Planner()
-    planner.run_script(";\n".join(statements))
+    statements = [s for a in world.asks for s in a.statements()]
+    planner.run_script(";\n".join([*declarations(world, fences), *statements]))
     return planner.plan()
 
 

@@ -24,7 +24,7 @@ from sanderling.operate.moving import MovingRegions, moving_geometry
 from sanderling.operate.pairs import MoveBatch, PairBatch
 from sanderling.operate.readings import LastReadings
 from sanderling.operate.rows import Emission, signed_rows
-from sanderling.plan.plans import POLYGON, StreamPlan, Template
+from sanderling.plan.plans import NEVER, POLYGON, StreamPlan, Template
 
 Bools = npt.NDArray[np.bool_]
 I64 = npt.NDArray[np.int64]
@@ -60,10 +60,15 @@ class Inside:
 
     # ----- which regions live
 
-    def new_state(self, closed_to: int, objects: LastReadings, focals: LastReadings) -> InsideState:
-        """The state after the tick `closed_to`: what has begun and not ended lives."""
+    def new_state(
+        self, closed_to: int, objects: LastReadings, focals: LastReadings, ready: int = NEVER
+    ) -> InsideState:
+        """The state after the tick `closed_to`: what has begun and not ended lives.
+
+        Queries from the number `ready` on have not begun, whatever the plan says.
+        """
         regions = self.plan.regions
-        is_live = (regions.begin <= closed_to) & (closed_to < regions.end)
+        is_live = (regions.begin <= closed_to) & (closed_to < regions.end) & (regions.query < ready)
         return self._with_live(is_live, objects, focals)
 
     def _with_live(self, is_live: Bools, objects: LastReadings, focals: LastReadings) -> InsideState:
@@ -85,20 +90,35 @@ class Inside:
         return self._with_live(state.is_live & ~is_ending, objects, focals) if is_ending.any() else state
 
     def begun(
-        self, state: InsideState, tick: int, objects: LastReadings, focals: LastReadings
+        self, state: InsideState, tick: int, objects: LastReadings, focals: LastReadings, ready: int = NEVER
     ) -> tuple[InsideState, list[DeltaBatch]]:
         """Queries registered at `tick` begin with their whole answer, as at that tick."""
         r = self.plan.regions
-        is_beginning = ~state.is_live & (r.begin <= tick) & (tick < r.end)
+        is_beginning = ~state.is_live & (r.begin <= tick) & (tick < r.end) & (r.query < ready)
         if not is_beginning.any():
             return state, []
+        live = self._with_live(state.is_live | is_beginning, objects, focals)
+        return live, self._whole(is_beginning, tick, objects, focals)
+
+    def answer(
+        self, state: InsideState, queries: list[int], tick: int, objects: LastReadings, focals: LastReadings
+    ) -> list[DeltaBatch]:
+        """The whole answers of those of the queries that live, as at the last tick that closed."""
+        is_asked = state.is_live & np.isin(self.plan.regions.query, queries)
+        return self._whole(is_asked, tick, objects, focals) if is_asked.any() else []
+
+    def _whole(
+        self, is_wanted: Bools, tick: int, objects: LastReadings, focals: LastReadings
+    ) -> list[DeltaBatch]:
+        """All that some regions hold now, as if everybody had just arrived."""
+        r = self.plan.regions
         present = np.flatnonzero(objects.row_of >= 0)
         rows = objects.row_of[present]
         arrivals = MoveBatch(np.full(len(rows), tick), present, np.full(len(rows), -1), rows)
         moves = self.asks.moves(arrivals, objects)
         still, moving = (
-            np.flatnonzero(is_beginning & (r.focal < 0)),
-            np.flatnonzero(is_beginning & (r.focal >= 0)),
+            np.flatnonzero(is_wanted & (r.focal < 0)),
+            np.flatnonzero(is_wanted & (r.focal >= 0)),
         )
         pairs = []
         for ids, geometry in (
@@ -108,8 +128,7 @@ class Inside:
             grid = build_grid(geometry)
             found = cross(moves, self.asks.rules(ids, objects), geometry, grid, geometry, grid)
             pairs.append(PairBatch.of(found, arrivals, moves.changed, ids))
-        live = self._with_live(state.is_live | is_beginning, objects, focals)
-        return live, self._emit(pairs, objects)
+        return self._emit(pairs, objects)
 
     # ----- what changes
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sanderling.batches import TS
 from sanderling.catalog import Stream
@@ -173,6 +174,16 @@ class LastReadings:
             self.row_of[present] = np.arange(len(present))
         return False
 
+    def known_of(self, keys: pa.Array) -> pa.Table:
+        """The last readings of these objects, and those whose tick is open, in order of arrival."""
+        if not len(keys):
+            return self.schema.empty_table()
+        numbers = self.keys.find(keys)
+        rows = self.row_of[numbers[numbers >= 0]]
+        last = self.store.take(pa.array(rows[rows >= 0]))
+        is_asked = pc.is_in(self.pending.column(self.stream.key), value_set=keys)
+        return pa.concat_tables([last, self.pending.filter(is_asked)]).combine_chunks()
+
     def last(self) -> pa.Table:
         """The last readings of the objects that are present, in order of object."""
         return self.store.take(pa.array(self.row_of[self.row_of >= 0])).combine_chunks()
@@ -183,6 +194,22 @@ class LastReadings:
         self._store(readings)
         objects = self._intern(readings.column(self.stream.key))
         self.row_of[objects], self.ts_of[objects] = np.arange(readings.num_rows), ts
+
+    def follow(self, lasting: pa.Array) -> None:
+        """These keys have the first numbers from now on; the readings of all others are forgotten."""
+        self._lasting = lasting
+        last, ts = self.last(), self.ts_of[self.row_of >= 0]
+        is_kept = self._is_lasting(last)
+        self.replace(last.filter(pa.array(is_kept)).combine_chunks(), ts[is_kept])
+        is_kept = self._is_lasting(self.pending)
+        self.pending, self._pending_ts = self.pending.filter(pa.array(is_kept)), self._pending_ts[is_kept]
+        self._is_pending_saved = self._is_pending_saved[is_kept]
+        self._log = [log.filter(pa.array(self._is_lasting(log))) for log in self._log]
+
+    def _is_lasting(self, readings: pa.Table) -> npt.NDArray[np.bool_]:
+        keys = readings.column(self.stream.key)
+        is_in = pc.is_in(keys, value_set=self._lasting)
+        return np.asarray(is_in.to_numpy(), np.bool_)
 
     def _store(self, readings: pa.Table) -> None:
         self.store = readings

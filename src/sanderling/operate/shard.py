@@ -5,6 +5,7 @@ The engine is pure: parcels in, parcels out, all state in `StreamShard`, saved a
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,12 +14,27 @@ import pyarrow as pa
 
 from sanderling.batches import LATE, ROW, TS, DeltaBatch
 from sanderling.clock import NOTHING_YET, closed_by, tick_end, tick_ends
-from sanderling.operate.inside import Inside
+from sanderling.operate.inside import Inside, InsideState
 from sanderling.operate.pairs import MoveBatch
 from sanderling.operate.readings import LastReadings, int64_of
+from sanderling.operate.waiting import Wait, Waiting, is_in
 from sanderling.plan.plans import ALWAYS, NEVER, Plan, StreamPlan
 from sanderling.route.pack import focal_columns
-from sanderling.route.parcels import COUNTS, DELTAS, FOCALS, LATE_ROWS, READINGS, Parcel
+from sanderling.route.parcels import (
+    ACTIVATE,
+    ANSWER,
+    ASK,
+    COUNTS,
+    DELTAS,
+    FOCALS,
+    LATE_ROWS,
+    PLAN,
+    READINGS,
+    SAID,
+    Parcel,
+)
+
+Plans = Callable[[int], Plan]
 
 
 @dataclass(slots=True)
@@ -29,10 +45,15 @@ class Clock:
     closed_to: int = NOTHING_YET
     first_tick: int = NOTHING_YET
     is_ended: bool = False
+    begun: int = NEVER  # queries from this number on begin at the next tick to close, or wait
 
 
 class StreamShard:
     """One stream's part of a shard."""
+
+    inside: Inside
+    live: InsideState
+    turns: list[int]
 
     def __init__(self, plan: StreamPlan, schema: pa.Schema):
         self.plan = plan
@@ -41,10 +62,48 @@ class StreamShard:
         self.objects = LastReadings(plan.stream, schema)
         narrow = pa.schema([schema.field(name) for name in focal_columns(plan.stream)])
         self.focals = LastReadings(plan.stream, narrow, plan.focals)
-        self.inside = Inside(plan)
-        self.live = self.inside.new_state(NOTHING_YET, self.objects, self.focals)
-        times = np.concatenate([plan.regions.begin, plan.regions.end])
+        self.waiting = Waiting(plan.stream.key, narrow)
+        self.rebuild()
+
+    def rebuild(self) -> None:
+        """What follows from the plan and the readings."""
+        regions = self.plan.regions
+        self.inside = Inside(self.plan)
+        times = np.concatenate([regions.begin, regions.end])
         self.turns = [int(t) for t in np.unique(times) if t not in (ALWAYS, NEVER)]
+        self.refresh()
+
+    # ----- another plan
+
+    def turn_to(self, plan: StreamPlan) -> pa.Table:
+        """Goes on under another plan, which `rebuild` has to follow.
+
+        What is known here of focal objects that nobody followed before comes back, in order of arrival.
+        """
+        came = plan.focals.filter(pa.array(~is_in(plan.focals, self.plan.focals)))
+        self.plan = plan
+        self.focals.follow(plan.focals)
+        self.waiting.keep(plan.focals)
+        if len(came):
+            self.waiting.begin(Wait(plan.version, plan.new_from, came))
+        self.clock.begun = min(self.clock.begun, plan.new_from)
+        self._begin_if_nothing_closed()
+        return self.objects.known_of(came).select(self.focals.schema.names)
+
+    def activate(self, version: int, said: pa.Table) -> None:
+        """The queries of a version need not wait any longer: this is what other shards knew."""
+        self.focals.accept(self.waiting.end(version, said))
+        if self.clock.closed_to != NOTHING_YET:
+            # Ticks that have closed since: nobody has asked about these objects in them.
+            self.focals.close(self.clock.closed_to)
+        if self._begin_if_nothing_closed():
+            self.refresh()
+
+    def _begin_if_nothing_closed(self) -> bool:
+        """Before the first tick a query is as good as there from the start."""
+        if self.clock.closed_to == NOTHING_YET:
+            self.clock.begun = self.waiting.ready
+        return self.clock.closed_to == NOTHING_YET
 
     # ----- readings in
 
@@ -75,25 +134,39 @@ class StreamShard:
         readings = table.select(last.schema.names)
         if is_late.any():
             readings = readings.filter(pa.array(~is_late))
-        last.accept(readings)
         if parcel.kind == READINGS:
-            self.accept_own_focals(readings)
+            self.objects.accept(readings)
+            self._accept_focals(self._followed(readings), is_own=True)
+        else:
+            # Once queries have been dropped, there may be objects that nobody follows any more.
+            self._accept_focals(self._followed(readings) if self.plan.version else readings, is_own=False)
         if parcel.kind == FOCALS or not is_late.any():
             return None
         rows = table.filter(pa.array(is_late)).select([ROW])
         return Parcel(LATE_ROWS, rows, {"stream": self.stream.name, "slice": parcel.header["slice"]})
 
-    def accept_own_focals(self, readings: pa.Table) -> None:
+    def _accept_focals(self, readings: pa.Table, is_own: bool) -> None:
         """Focal objects that live here are saved as objects; those of other shards come by other parcels."""
+        self.focals.accept(self.waiting.take(readings), is_saved=is_own)
+
+    def accept_again(self, own: pa.Table, others: pa.Table | None) -> None:
+        """What was saved of a batch's readings: of this shard's objects, and of focal objects elsewhere."""
+        self.objects.accept(own)
+        if others is not None:  # first: what waited is older than what came in the batch
+            self.focals.accept(others)
+        mine = self._followed(own)
+        self.focals.accept(mine.filter(pa.array(~self.waiting.must_wait(mine))))
+
+    def _followed(self, readings: pa.Table) -> pa.Table:
+        """Readings of focal objects, as much of them as others get."""
         if not len(self.plan.focals):
-            return
+            return self.focals.schema.empty_table()
         keys = readings.column(self.stream.key)
         numbers = self.focals.keys.find(
             pa.concat_arrays(keys.chunks) if len(keys) else self.focals.keys.all[:0]
         )
-        if (numbers >= 0).any():
-            mine = readings.select(self.focals.schema.names)
-            self.focals.accept(mine.filter(pa.array(numbers >= 0)), is_saved=True)
+        mine = readings.select(self.focals.schema.names)
+        return mine if (numbers >= 0).all() else mine.filter(pa.array(numbers >= 0))
 
     # ----- ticks
 
@@ -110,28 +183,47 @@ class StreamShard:
     def close_to(self, target: int) -> list[DeltaBatch]:
         """Closes all ticks up to `target`, stopping where queries begin or end."""
         deltas: list[DeltaBatch] = []
-        for turn in self.turns:
+        for turn in self._turns_after(self.clock.closed_to):
             if self.clock.closed_to < turn <= target:
                 deltas += self._step(turn - self.stream.tick_us)
                 self.live = self.inside.ended(self.live, turn, self.objects, self.focals)
                 deltas += self._step(turn)
-                self.live, answers = self.inside.begun(self.live, turn, self.objects, self.focals)
+                self.clock.begun = self.waiting.ready
+                self.live, answers = self.inside.begun(
+                    self.live, turn, self.objects, self.focals, self.clock.begun
+                )
                 deltas += answers
         deltas += self._step(target)
-        self.focals.compact()
-        if self.objects.compact():
+        if self.compact():
             self.refresh()
         return deltas
 
+    def compact(self) -> bool:
+        """Whether objects have other numbers now."""
+        self.focals.compact()
+        return self.objects.compact()
+
+    def _turns_after(self, closed_to: int) -> list[int]:
+        """Ticks at which queries begin or end; the very next one, if some wait for nothing else."""
+        if closed_to == NOTHING_YET or self.clock.begun == self.waiting.ready:
+            return self.turns
+        return sorted({closed_to + self.stream.tick_us, *self.turns})
+
+    def answer(self, queries: list[int]) -> list[DeltaBatch]:
+        """The whole answers of some queries, as at the last tick that closed."""
+        return self.inside.answer(self.live, queries, self.clock.closed_to, self.objects, self.focals)
+
     def refresh(self) -> None:
         """What follows from the readings, made anew."""
-        self.live = self.inside.new_state(self.clock.closed_to, self.objects, self.focals)
+        self.live = self.inside.new_state(self.clock.closed_to, self.objects, self.focals, self.clock.begun)
 
-    def settle(self, moves: MoveBatch, focal_moves: MoveBatch, closed_from: int) -> None:
+    def settle(self, moves: MoveBatch, focal_moves: MoveBatch, before: Clock) -> None:
         """What follows from the readings, after moves whose changes have been told by another copy."""
-        has_turned = any(closed_from < turn <= self.clock.closed_to for turn in self.turns)
-        self.focals.compact()
-        if self.objects.compact() or has_turned:
+        clock = self.clock
+        has_turned = before.begun != clock.begun or any(
+            before.closed_to < turn <= clock.closed_to for turn in self.turns
+        )
+        if self.compact() or has_turned:
             self.refresh()
         elif self.live.moving is not None:
             self.live.moving.settle(moves, focal_moves, self.objects, self.focals)
@@ -152,15 +244,20 @@ class StreamShard:
 
 
 class Shard:
-    """All streams of one shard."""
+    """All streams of one shard. While the plan lives, `plans` gives each version of it."""
 
-    def __init__(self, plan: Plan, number: int, schemas: dict[str, pa.Schema]):
+    def __init__(
+        self, plan: Plan, number: int, schemas: dict[str, pa.Schema], plans: Plans | None = None
+    ) -> None:
         self.number = number
+        self.version = plan.version
+        self.plans = plans
         self.streams = {s.stream.name: StreamShard(s, schemas[s.stream.name]) for s in plan.streams}
 
     def advance(self, parcels: list[Parcel]) -> list[Parcel]:
         """One batch: signed rows, late readings and counts come back; dead letters pass through."""
-        out = [p for p in parcels if p.kind not in (READINGS, FOCALS)]
+        out = [p for p in parcels if p.kind not in (READINGS, FOCALS, PLAN, ACTIVATE, ASK)]
+        out += self._turn(parcels)
         for name, stream in self.streams.items():
             mine = [p for p in parcels if p.kind in (READINGS, FOCALS) and p.header["stream"] == name]
             if not mine:
@@ -171,7 +268,55 @@ class Shard:
             if self.number == 0:
                 rows = sum(p.header["rows"] for p in mine if p.kind == READINGS)
                 out.append(_counts(name, rows, stream.ticks_closed() - ticks, stream.clock.closed_to))
-        return out
+        return out + [answer for p in parcels if p.kind == ASK for answer in self._answers(p)]
+
+    # ----- a plan that lives
+
+    def turn_to(self, version: int) -> tuple[list[Parcel], set[str]]:
+        """Goes through all versions up to this one: what is said, and the streams that have to be rebuilt."""
+        said, turned = [], set()
+        for number in range(self.version + 1, version + 1):
+            plan = self.plan_of(number)
+            for part in plan.streams:
+                stream = self.streams[part.stream.name]
+                if stream.plan.version == part.version:
+                    continue
+                known = stream.turn_to(part)
+                turned.add(part.stream.name)
+                if known.num_rows:
+                    said.append(Parcel(SAID, known, {"version": number, "stream": part.stream.name}))
+            self.version = number
+        return said, turned
+
+    def begin_at(self, version: int) -> None:
+        """A new shard begins with this version; its readings come from what was saved."""
+        for part in self.plan_of(version).streams:
+            stream = self.streams[part.stream.name]
+            stream.plan = part
+            stream.focals.follow(part.focals)
+        self.version = version
+
+    def plan_of(self, version: int) -> Plan:
+        assert self.plans is not None, "a shard that turns needs to know where plans are"
+        return self.plans(version)
+
+    def _turn(self, parcels: list[Parcel]) -> list[Parcel]:
+        """Before the readings of a batch: what they find is the new plan."""
+        wanted = max((p.header["version"] for p in parcels if p.kind == PLAN), default=self.version)
+        said, turned = self.turn_to(wanted)
+        for name in turned:
+            self.streams[name].rebuild()
+        for parcel in parcels:
+            if parcel.kind == ACTIVATE:
+                self.streams[parcel.header["stream"]].activate(parcel.header["version"], parcel.table)
+        return said
+
+    def _answers(self, ask: Parcel) -> Iterator[Parcel]:
+        """After the ticks of a batch have closed."""
+        for name, stream in self.streams.items():
+            for answer in stream.answer(ask.header["queries"]):
+                header = {"ask": ask.header["ask"], "template": answer.template, "stream": name}
+                yield Parcel(ANSWER, answer.rows, header)
 
 
 def _counts(stream: str, rows: int, ticks: int, closed_to: int) -> Parcel:

@@ -130,7 +130,10 @@ class LivingPlan(Planner):
 
     def _wait_for_names(self, cohorts: list[Cohort]) -> None:
         """A name that another query has up to some tick is free from that tick on."""
-        ends = {m.name.casefold(): m.end for m in self.queries.ended}
+        ends: dict[str, int] = {}
+        for member in (m for m in self.queries.ended if m.number is not None):
+            name = member.name.casefold()
+            ends[name] = max(member.end, ends.get(name, ALWAYS))
         for cohort in cohorts if ends else ():
             for row, name in enumerate(cohort.names.to_pylist()):
                 if name.casefold() in ends:

@@ -52,9 +52,12 @@ def was_late(ts: I64, stream: Stream) -> npt.NDArray[np.bool_]:
     )
 
 
-def pack(plan: StreamPlan, piece: Slice, ingested: Ingested, n_shards: int) -> Iterator[tuple[int, Parcel]]:
-    """Parcels with the shard each goes to."""
+def pack(
+    plan: StreamPlan, piece: Slice, ingested: Ingested, n_shards: int, focals: pa.Array | None = None
+) -> Iterator[tuple[int, Parcel]]:
+    """Parcels with the shard each goes to; `focals` may hold more keys than the plan's."""
     readings, stream = ingested.readings, plan.stream
+    focals = plan.focals if focals is None else focals
     ts = readings.column(TS).to_numpy()
     header = {
         "stream": stream.name, "slice": asdict(piece), "rows": ingested.rows, "is_last": piece.is_last,
@@ -69,8 +72,8 @@ def pack(plan: StreamPlan, piece: Slice, ingested: Ingested, n_shards: int) -> I
     for shard in range(n_shards):
         mine = table.filter(pa.array(home == shard)) if n_shards > 1 else table
         yield shard, Parcel(READINGS, mine, header)
-    if len(plan.focals):
-        is_focal = np.asarray(pc.is_in(flat, value_set=plan.focals).to_numpy(zero_copy_only=False), np.bool_)
+    if len(focals):
+        is_focal = np.asarray(pc.is_in(flat, value_set=focals).to_numpy(zero_copy_only=False), np.bool_)
         narrow = table.select([*focal_columns(stream), LATE])
         for shard in range(n_shards):
             # A shard has the readings of its own focal objects anyway.

@@ -18,6 +18,8 @@ READINGS, FOCALS, LETTERS, LATE_ROWS, DELTAS, COUNTS, SECONDS = (
     "counts",
     "seconds",
 )
+# While a plan lives (route/controls.py).
+PLAN, SAID, ACTIVATE, ASK, ANSWER = "plan", "said", "activate", "ask", "answer"
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,8 @@ from sanderling.batches import TS
 from sanderling.errors import StateError
 from sanderling.operate.pairs import MoveBatch
 from sanderling.operate.readings import LastReadings, int64_of
-from sanderling.operate.shard import Clock, Shard
+from sanderling.operate.shard import Clock, Shard, StreamShard
+from sanderling.operate.waiting import Wait
 from sanderling.route.parcels import tables_from_bytes, tables_to_bytes
 
 FORMAT = 3
@@ -24,68 +25,97 @@ FORMAT = 3
 def snapshot(shard: Shard) -> bytes:
     """The whole state."""
     tables: dict[str, pa.Table] = {}
-    clocks = {}
     for name, stream in shard.streams.items():
-        clocks[name] = asdict(stream.clock)
         for part, readings in (("objects", stream.objects), ("focals", stream.focals)):
             tables[f"{part}.last.{name}"] = readings.last()
             tables[f"{part}.pending.{name}"] = readings.pending
             readings.drain()
-    return tables_to_bytes(tables, {"format": FORMAT, "clocks": clocks})
+    return _bytes(shard, tables)
 
 
 def delta(shard: Shard) -> bytes:
     """What changed since the last snapshot or delta."""
     tables: dict[str, pa.Table] = {}
-    clocks = {}
     for name, stream in shard.streams.items():
-        clocks[name] = asdict(stream.clock)
         for part, readings in (("objects", stream.objects), ("focals", stream.focals)):
             changes = readings.drain()
             if changes.num_rows:
                 tables[f"{part}.changes.{name}"] = changes
-    return tables_to_bytes(tables, {"format": FORMAT, "clocks": clocks})
+    return _bytes(shard, tables)
 
 
 def restore(shard: Shard, snapshot_bytes: bytes | None, deltas: list[bytes]) -> None:
-    """Brings a new shard to the state that was saved."""
+    """Brings a new shard to the state that was saved; without a snapshot it has to have the first plan."""
     if snapshot_bytes is not None:
         tables, header = _read(snapshot_bytes)
+        if header["version"] != shard.version:
+            shard.begin_at(header["version"])
         for name, stream in shard.streams.items():
-            stream.clock = Clock(**header["clocks"][name])
+            _read_clock(stream, name, tables, header)
             for part, readings in (("objects", stream.objects), ("focals", stream.focals)):
                 _begin(readings, tables[f"{part}.last.{name}"], tables[f"{part}.pending.{name}"])
                 readings.drain()
     for data in deltas:
         _replay(shard, data)
     for stream in shard.streams.values():
-        stream.refresh()
+        stream.rebuild()
 
 
 def catch_up(shard: Shard, deltas: list[bytes]) -> None:
     """Brings a shard that was saved some deltas ago to where it is now; costs by what changed since."""
+    turned: set[str] = set()
     for data in deltas:
-        for name, (moves, focal_moves, closed_from) in _replay(shard, data).items():
-            shard.streams[name].settle(moves, focal_moves, closed_from)
+        moved, turned_now = _replay(shard, data)
+        turned |= turned_now
+        for name, (moves, focal_moves, before) in moved.items():
+            if name not in turned:
+                shard.streams[name].settle(moves, focal_moves, before)
+    for name in turned:
+        shard.streams[name].compact()
+        shard.streams[name].rebuild()
 
 
-def _replay(shard: Shard, data: bytes) -> dict[str, tuple[MoveBatch, MoveBatch, int]]:
-    """Applies a delta to the readings: by stream, what moved, and the tick that had been closed before."""
+def _replay(shard: Shard, data: bytes) -> tuple[dict[str, tuple[MoveBatch, MoveBatch, Clock]], set[str]]:
+    """Applies a delta to the readings.
+
+    By stream what moved and the clock before; and the streams that have another plan now.
+    """
     tables, header = _read(data)
+    _, turned = shard.turn_to(header["version"])
     moved = {}
     for name, stream in shard.streams.items():
-        closed_from = stream.clock.closed_to
-        stream.clock = Clock(**header["clocks"][name])
-        if f"objects.changes.{name}" in tables:
-            stream.objects.accept(tables[f"objects.changes.{name}"])
-            stream.accept_own_focals(tables[f"objects.changes.{name}"])
-        if f"focals.changes.{name}" in tables:
-            stream.focals.accept(tables[f"focals.changes.{name}"])
+        before = stream.clock
+        _read_clock(stream, name, tables, header)
+        own = tables.get(f"objects.changes.{name}", stream.objects.schema.empty_table())
+        stream.accept_again(own, tables.get(f"focals.changes.{name}"))
         moves, focal_moves = (r.close(stream.clock.closed_to) for r in (stream.objects, stream.focals))
         for readings in (stream.objects, stream.focals):
             readings.drain()
-        moved[name] = (moves, focal_moves, closed_from)
-    return moved
+        moved[name] = (moves, focal_moves, before)
+    return moved, turned
+
+
+def _bytes(shard: Shard, tables: dict[str, pa.Table]) -> bytes:
+    """With what is small and always saved whole: clocks, and what waits."""
+    clocks, waits = {}, {}
+    for name, stream in shard.streams.items():
+        clocks[name] = asdict(stream.clock)
+        waits[name] = [(wait.version, wait.first) for wait in stream.waiting.waits]
+        for wait in stream.waiting.waits:
+            tables[f"wait.{wait.version}.{name}"] = pa.table({"key": wait.keys})
+        if stream.waiting.waits:
+            tables[f"waiting.{name}"] = stream.waiting.readings
+    header = {"format": FORMAT, "version": shard.version, "clocks": clocks, "waits": waits}
+    return tables_to_bytes(tables, header)
+
+
+def _read_clock(stream: StreamShard, name: str, tables: dict[str, pa.Table], header: dict[str, Any]) -> None:
+    stream.clock = Clock(**header["clocks"][name])
+    stream.waiting.waits = [
+        Wait(version, first, tables[f"wait.{version}.{name}"].column("key").combine_chunks())
+        for version, first in header["waits"][name]
+    ]
+    stream.waiting.readings = tables.get(f"waiting.{name}", stream.waiting.readings[:0])
 
 
 def _begin(readings: LastReadings, last: pa.Table, pending: pa.Table) -> None:
