@@ -17,9 +17,13 @@ from tests import oracle
 from tests.engine.direct import DirectRun
 from tests.oracle.oracle import answer, arrive, comparable, now_at, tick_end
 from tests.properties.test_inside import RELAXED, declarations, engine_updates, fences, write_csv
-from tests.properties.worlds import SECOND, Ask, World, ask, worlds
+from tests.properties.worlds import SECOND, SHAPES, Ask, World, ask, worlds
 
 __all__ = ["fences"]
+
+
+# What waits is what moves.
+KINDS = ("moving far",) * 6 + SHAPES
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,7 @@ def tales(draw: st.DrawFn) -> Tale:
 def pause(draw: st.DrawFn, world: World, number: int) -> Pause:
     drops = draw(st.lists(st.sampled_from(["q0", "q1", "q2", "q3", "q4"]), max_size=2, unique=True))
     names = draw(st.lists(st.integers(0, 4), max_size=2, unique=True))
-    comes = tuple(draw(ask(n, world.is_integer_key)) for n in names)
+    comes = tuple(draw(ask(n, world.is_integer_key, KINDS)) for n in names)
     restart = draw(st.sampled_from(["never", "never", "delta", "snapshot"]))
     return Pause(tuple(drops), comes, draw(st.booleans()), restart)
 

@@ -13,6 +13,7 @@ from tests import oracle
 
 SECOND = 1_000_000
 KEYS = ("a", "b", "c", "d")
+SHAPES = ("everywhere", "box", "disc", "moving box", "moving disc", "polygon", "table")
 FENCES = [
     ("west", [(0, 0), (3, 0), (3, 3), (0, 3)], []),
     ("east", [(3, 1), (6, 0), (5, 5), (3, 4)], []),
@@ -125,7 +126,7 @@ def reading(draw: st.DrawFn, is_integer: bool) -> oracle.Reading:
 
 
 @st.composite
-def ask(draw: st.DrawFn, n: int, is_integer: bool) -> Ask:
+def ask(draw: st.DrawFn, n: int, is_integer: bool, kinds: tuple[str, ...] = SHAPES) -> Ask:
     select = draw(st.sampled_from(sorted(SELECTS)))
     shown = SELECTS[select]
     where_sql, where = "", None
@@ -134,7 +135,7 @@ def ask(draw: st.DrawFn, n: int, is_integer: bool) -> Ask:
         constant = draw(number)
         where_sql = template.format(n=constant)
         where = CONDITIONS[template](constant)
-    clause, shapes, has_table = draw(shape(is_integer))
+    clause, shapes, has_table = draw(shape(is_integer, kinds))
     tables = ""
     if has_table:
         tables = ", fences f"
@@ -155,10 +156,8 @@ def ask(draw: st.DrawFn, n: int, is_integer: bool) -> Ask:
 
 
 @st.composite
-def shape(draw: st.DrawFn, is_integer: bool) -> tuple[str, list[object], bool]:
-    kind = draw(
-        st.sampled_from(["everywhere", "box", "disc", "moving box", "moving disc", "polygon", "table"])
-    )
+def shape(draw: st.DrawFn, is_integer: bool, kinds: tuple[str, ...]) -> tuple[str, list[object], bool]:
+    kind = draw(st.sampled_from(kinds))
     if kind == "everywhere":
         return "", [(oracle.Everywhere(), {})], False
     if kind == "table":
@@ -175,6 +174,8 @@ def shape(draw: st.DrawFn, is_integer: bool) -> tuple[str, list[object], bool]:
     focal = draw(st.sampled_from(KEYS))
     key: object = KEYS.index(focal) if is_integer else focal
     text = str(key) if is_integer else f"'{key}'"
+    if kind == "moving far":
+        return f" INSIDE ('M', {text}, 3.5)", [(oracle.MovingDisc(key, 3.5), {})], False
     w, h = draw(number), draw(number)
     if kind == "moving box":
         return f" INSIDE ('M', {text}, {w}, {h})", [(oracle.MovingBox(key, w, h), {})], False

@@ -64,9 +64,10 @@ def _tell(script: Script, folder: Path) -> Story:
             case "statement":
                 _statement(step, planner, closed, said, folder)
             case "same":
-                _register_both(step, planner, closed)
+                for statement in sides_of(step):
+                    _run(statement, planner, closed)
             case "feed" | "advance":
-                feed = _feed(step, planner)
+                feed = feed_of(step, planner)
                 feeds.append(feed)
                 stream = planner.streams.get(feed.stream)
                 assert stream is not None
@@ -90,9 +91,7 @@ def _statement(
     except SanderlingError as e:
         if e.code != wanted:
             raise StoryError(f"line {step.line}: expected {wanted or 'ok'}, got\n{e}") from e
-        if e.code.startswith("query.") and e.place is None:
-            raise StoryError(f"line {step.line}: {e.code} says no place") from e
-        said[step.line] = _said(str(e), text, folder)
+        said[step.line] = said_by(e, text, folder)
         return
     if wanted is not None:
         raise StoryError(f"line {step.line}: expected {wanted}, but it was accepted")
@@ -101,9 +100,11 @@ def _statement(
         said[step.line] = [line for row in rows for line in row.splitlines()]
 
 
-def _said(error: str, text: str, folder: Path) -> list[str]:
+def said_by(error: SanderlingError, text: str, folder: Path) -> list[str]:
     """What an error says, the same wherever the script's folder happens to be."""
-    lines = error.splitlines()
+    if error.code.startswith("query.") and error.place is None:
+        raise StoryError(f"{error.code} says no place") from error
+    lines = str(error).splitlines()
     if str(folder) in text and len(lines) > 2 and str(folder) in lines[1]:
         lines = [
             line for line in lines if set(line.strip()) != {"^"}
@@ -119,13 +120,14 @@ def _run(text: str, planner: Planner, closed: dict[str, int]) -> Listing | None:
     return planner.run(statement, text)
 
 
-def _register_both(step: Step, planner: Planner, closed: dict[str, int]) -> None:
+def sides_of(step: Step) -> list[str]:
+    """The statements that register both sides of a `same` step."""
     left, right = "\n".join(step.body).split("\n====\n")
-    for side, select in (("left", left), ("right", right)):
-        _run(f"REGISTER QUERY same_{step.line}_{side} AS {select}", planner, closed)
+    sides = (("left", left), ("right", right))
+    return [f"REGISTER QUERY same_{step.line}_{side} AS {select}" for side, select in sides]
 
 
-def _feed(step: Step, planner: Planner) -> Feed:
+def feed_of(step: Step, planner: Planner) -> Feed:
     stream = planner.streams.get(step.words[0])
     if stream is None:
         raise StoryError(f"line {step.line}: no stream {step.words[0]}")
@@ -207,4 +209,7 @@ def show_answer(lines: list[str], query: str) -> list[str]:
     return sorted(row for row, n in held.items() for _ in range(n))
 
 
-__all__ = ["Feed", "Story", "StoryError", "csv_text", "show_answer", "show_time", "show_updates", "tell"]
+__all__ = [
+    "Feed", "Story", "StoryError", "csv_text", "feed_of", "said_by", "show_answer", "show_time",
+    "show_updates", "sides_of", "tell",
+]  # fmt: skip

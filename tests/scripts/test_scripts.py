@@ -3,40 +3,19 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from sanderling.operate import asks, moving
 from tests.engine.direct import DirectRun
+from tests.scripts.profiles import PROFILES, Profile
 from tests.scripts.steps import Script, read_script
 from tests.scripts.stories import Story, csv_text, show_answer, show_updates, tell
 
 HERE = Path(__file__).parent
-SCRIPTS = sorted(HERE.glob("*/*.txt"))
-
-
-@dataclass(frozen=True)
-class Profile:
-    shards: int = 1
-    slice_bytes: int = 1 << 20
-    empty_between: bool = False
-    restart_each: bool = False
-    has_rewrites: bool = True
-    takes_turns: bool = False
-
-
-PROFILES = {
-    "whole batches": Profile(),
-    "one row a batch": Profile(slice_bytes=1),
-    "an empty batch between any two": Profile(slice_bytes=1, empty_between=True),
-    "many shards": Profile(shards=7),
-    "restart after every feed": Profile(shards=2, restart_each=True),
-    "copies of a shard take turns": Profile(shards=2, slice_bytes=1, takes_turns=True),
-    # Every condition judged pair by pair, none beforehand.
-    "rewrites off": Profile(has_rewrites=False),
-}
+# Those of a session are told as they stand (test_alive.py).
+SCRIPTS = sorted(p for p in HERE.glob("*/*.txt") if p.parent.name != "live")
 
 
 def script_id(path: Path) -> str:

@@ -1,0 +1,145 @@
+"""Batches pass between the announcement of a version and its activation: what happens then is not lost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from sanderling.plan.living import LivingPlan
+from tests.engine.direct import DirectRun
+
+STREAM = """CREATE STREAM taxi (id STRING, ts BIGINT, x DOUBLE, y DOUBLE, off BOOLEAN)
+  KEY id TIME ts LOCATION (x, y) GONE off WITH (stale_after = 50);
+REGISTER QUERY all AS SELECT id FROM taxi"""
+NEAR = "REGISTER QUERY near AS SELECT id FROM taxi INSIDE ('M', 'anna', 5)"
+
+Feed = Callable[..., list[str]]
+
+
+@pytest.fixture(params=["one shard", "seven shards", "restarts", "turns"])
+def run(request: pytest.FixtureRequest) -> DirectRun:
+    living = LivingPlan()
+    living.execute(STREAM)
+    shards = {"one shard": 1, "seven shards": 7}.get(request.param, 2)
+    return DirectRun(living.start().plan, shards, 1, takes_turns=request.param == "turns", living=living)
+
+
+@pytest.fixture
+def feed(run: DirectRun, tmp_path: Path, request: pytest.FixtureRequest) -> Feed:
+    """Readings as lines of csv; what is told of queries but `all` comes back."""
+    batches = iter(range(1000))
+
+    def feed(*rows: str) -> list[str]:
+        seen = len(run.updates)
+        (tmp_path / "rows.csv").write_text("id,ts,x,y,off\n" + "".join(f"{row}\n" for row in rows))
+        run.feed_file("taxi", tmp_path / "rows.csv")
+        if "restarts" in request.node.name:
+            run.restart(is_snapshot=next(batches) % 2 == 1)
+        told = [json.loads(line) for line in run.updates[seen:]]
+        return [
+            f"{u['tick'][17:19]} {'+' if u['sign'] > 0 else '-'} {u['query']} {u['row']['id']}"
+            for u in told
+            if u["query"] != "all"
+        ]
+
+    return feed
+
+
+def test_a_version_waits_until_it_is_activated(run: DirectRun, feed: Feed) -> None:
+    feed("anna,1,2,2,", "ben,1,3,3,", "ben,2,3,3,")
+    run.execute(f"{NEAR}; REGISTER QUERY still AS SELECT id FROM taxi INSIDE (0, 0, 9)", is_activated=False)
+    assert feed("ben,3,3,4,", "ben,4,3,3,") == [] == run.ask("near")
+    run.activate()
+    assert feed("ben,5,3,4,") == ["04 + near ben", "04 + still anna", "04 + still ben"]
+
+
+def test_what_is_dropped_goes_at_once(run: DirectRun, feed: Feed) -> None:
+    run.execute("REGISTER QUERY still AS SELECT id FROM taxi INSIDE (0, 0, 9)")
+    assert feed("anna,1,2,2,", "ben,1,3,3,", "ben,2,3,3,") == ["01 + still anna", "01 + still ben"]
+    run.execute(f"DROP QUERY still; {NEAR}", is_activated=False)
+    assert feed("anna,3,90,2,", "ben,4,3,3,") == []
+
+
+def test_a_reading_of_the_same_time_that_came_meanwhile_wins(run: DirectRun, feed: Feed) -> None:
+    feed("ben,1,3,3,", "anna,2,2,2,")
+    run.execute(NEAR, is_activated=False)
+    assert feed("anna,2,90,90,", "ben,2,91,91,") == []  # tick 2 is open
+    run.activate()
+    assert feed("ben,3,92,91,") == ["02 + near ben"]
+
+
+def test_the_same_when_its_tick_has_closed_meanwhile(run: DirectRun, feed: Feed) -> None:
+    feed("ben,1,3,3,", "anna,2,2,2,")
+    run.execute(NEAR, is_activated=False)
+    assert feed("anna,2,90,90,", "ben,3,91,91,", "ben,4,91,91,") == []
+    run.activate()
+    assert feed("ben,5,3,3,") == ["04 + near ben"]
+    assert feed("ben,6,3,3,") == ["05 - near ben"]
+
+
+def test_pending_readings_are_said_too(run: DirectRun, feed: Feed) -> None:
+    feed("anna,1,90,90,", "ben,1,3,3,", "anna,2,2,2,")
+    run.execute(NEAR, is_activated=False)
+    assert feed("ben,3,3,3,") == []
+    run.activate()
+    assert feed("ben,4,3,3,") == ["03 + near ben"]
+
+
+def test_gone_meanwhile_is_gone(run: DirectRun, feed: Feed) -> None:
+    feed("anna,1,2,2,", "ben,1,3,3,", "ben,2,3,3,")
+    run.execute(NEAR, is_activated=False)
+    assert feed("anna,3,2,2,true", "ben,4,3,3,") == []
+    run.activate()
+    assert feed("ben,5,3,3,", "ben,6,3,3,") == []
+    assert feed("anna,7,2,2,", "ben,8,3,3,") == ["07 + near ben"]
+
+
+def test_silent_meanwhile_is_stale(run: DirectRun, feed: Feed) -> None:
+    feed("anna,1,2,2,", "ben,1,3,3,", "ben,2,3,3,")
+    run.execute(NEAR, is_activated=False)
+    assert feed("ben,52,3,3,", "ben,53,3,3,") == []
+    run.activate()
+    assert feed("ben,54,3,3,", "ben,55,3,3,") == []
+
+
+def test_dropped_while_it_waits_it_never_lived(run: DirectRun, feed: Feed) -> None:
+    feed("anna,1,2,2,", "ben,1,3,3,", "ben,2,3,3,")
+    run.execute(NEAR, is_activated=False)
+    assert feed("anna,3,2,2,", "ben,4,3,3,") == []
+    run.execute("DROP QUERY near", is_activated=False)
+    assert feed("anna,5,2,2,", "ben,6,3,3,") == []
+    run.activate()
+    assert feed("anna,7,2,2,", "ben,8,3,3,") == []
+    assert all(len(e.streams["taxi"].focals.keys) == 0 for e in run.engines)
+
+
+def test_registered_again_while_it_waits_it_waits_for_the_last_version(run: DirectRun, feed: Feed) -> None:
+    feed("anna,1,2,2,", "ben,1,3,3,", "ben,2,3,3,")
+    run.execute(NEAR, is_activated=False)
+    feed("anna,3,2,2,", "ben,4,3,3,")
+    run.execute("DROP QUERY near", is_activated=False)
+    feed("anna,5,2,2,true", "ben,6,3,3,")
+    # She is gone, so nobody has anything to say of her; what was said before is of no account any more.
+    run.execute(NEAR, is_activated=False)
+    assert feed("ben,7,3,3,", "ben,8,3,3,") == []
+    run.activate()
+    assert feed("ben,9,3,3,", "ben,10,3,3,") == []
+    assert feed("anna,11,2,2,", "ben,12,3,3,") == ["11 + near ben"]
+
+
+def test_a_later_version_does_not_overtake_one_that_waits(run: DirectRun, feed: Feed) -> None:
+    feed("anna,1,2,2,", "ben,1,3,3,", "ben,2,3,3,")
+    run.execute(NEAR, is_activated=False)
+    run.execute("REGISTER QUERY still AS SELECT id FROM taxi INSIDE (2, 2, 0.5)", is_activated=False)
+    run.execute("REGISTER QUERY around AS SELECT id FROM taxi INSIDE ('M', 'ben', 5)", is_activated=False)
+    assert feed("ben,3,3,3,") == []
+    first, second = run.waiting
+    run.waiting = [first]
+    run.activate()
+    assert feed("ben,4,3,3,") == ["03 + near ben", "03 + still anna"]
+    run.waiting = [second]
+    run.activate()
+    assert feed("ben,5,3,3,") == ["04 + around anna"]

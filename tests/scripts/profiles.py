@@ -1,0 +1,27 @@
+"""How a script is cut, placed and interrupted; none of it is to show."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Profile:
+    shards: int = 1
+    slice_bytes: int = 1 << 20
+    empty_between: bool = False
+    restart_each: bool = False
+    has_rewrites: bool = True
+    takes_turns: bool = False
+
+
+PROFILES = {
+    "whole batches": Profile(),
+    "one row a batch": Profile(slice_bytes=1),
+    "an empty batch between any two": Profile(slice_bytes=1, empty_between=True),
+    "many shards": Profile(shards=7),
+    "restart after every feed": Profile(shards=2, restart_each=True),
+    "copies of a shard take turns": Profile(shards=2, slice_bytes=1, takes_turns=True),
+    # Every condition judged pair by pair, none beforehand.
+    "rewrites off": Profile(has_rewrites=False),
+}
