@@ -76,6 +76,7 @@ def test_the_same_when_its_tick_has_closed_meanwhile(run: DirectRun, feed: Feed)
     run.execute(NEAR, is_activated=False)
     assert feed("anna,2,90,90,", "ben,3,91,91,", "ben,4,91,91,") == []
     run.activate()
+    assert all(e.streams["taxi"].focals.pending.num_rows == 0 for e in run.engines)  # what is past is past
     assert feed("ben,5,3,3,") == ["04 + near ben"]
     assert feed("ben,6,3,3,") == ["05 - near ben"]
 
