@@ -32,10 +32,10 @@ PROFILE_REASON = "where a tick's time goes: milliseconds on the way of the slowe
 STAGES = (
     ("source", ("source: read",)),
     ("packing", ("packing",)),
-    ("shuffle", ("shuffle: write", "shuffle: read")),
-    ("state load", ("state: load",)),
-    ("kernel", ("operators", "operators: pack")),
-    ("state save", ("state: save",)),
+    ("shuffle", ("shuffle: write", "shard: shuffle: read")),
+    ("state load", ("shard: state: load",)),
+    ("kernel", ("shard: operators", "shard: operators: pack")),
+    ("state save", ("shard: state: save",)),
     ("sink", ("sink",)),
 )
 # A batch is safe when it is in the log; its lines are written beside the next one.

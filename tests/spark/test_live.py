@@ -9,7 +9,7 @@ import pandas as pd
 from pyspark.sql import SparkSession
 from pyspark.sql.datasource import InputPartition
 
-from sanderling.demo.run import demo_plan
+from sanderling.demo.run import demo_plan, shown
 from sanderling.demo.scene import Scene
 from sanderling.pipeline import for_source
 from sanderling.settings import Settings
@@ -42,7 +42,7 @@ def test_answers_are_what_the_last_step_says(spark: SparkSession, tmp_path: Path
     spark.dataSource.register(LiveSource)
     spec = LiveSpec(for_source(plan.streams[0]), feed.folder, tuple(keys))
     blobs = spark.readStream.format(FORMAT).option("spec", spec.encoded()).load()
-    query = start_stream(blobs, plan, keys, tmp_path, Settings(), scene.take, is_bounded=False)
+    query = start_stream(blobs, plan, keys, tmp_path, Settings(), shown(scene, tmp_path), is_bounded=False)
     try:
         query.processAllAvailable()
     finally:

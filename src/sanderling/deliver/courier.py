@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pyarrow as pa
 
 from sanderling.deliver.changes import step_back
-from sanderling.deliver.log import Log, parcels_of
+from sanderling.deliver.log import Log
 from sanderling.errors import StateError
 from sanderling.laps import Laps
 from sanderling.route.parcels import SECONDS, Parcel
@@ -56,12 +56,14 @@ class Courier:
     def take(self, number: int, blobs: pa.Table) -> None:
         """Returns when the batch is safe. A failure to deliver an earlier one is raised here."""
         if number <= self.taken:
+            if not self.log.has(number):
+                self.log.remove_parts(blobs)  # written again, and not needed
             return
         laps = Laps()
         self.log.write(number, blobs)
         laps.end("sink")
         self.taken = number
-        self._put((number, [*parcels_of(blobs), Parcel(SECONDS, NOTHING, laps.seconds)]))
+        self._put((number, [*self.log.parcels_of(blobs), Parcel(SECONDS, NOTHING, laps.seconds)]))
 
     def finish(self) -> None:
         """Returns when everything has been delivered."""

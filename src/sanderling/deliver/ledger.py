@@ -96,11 +96,11 @@ def _refuse_other_types(ledger: Ledger) -> None:
         raise TypeError("it does not say what was delivered")
 
 
-def write_atomically(path: Path, text: str) -> None:
-    """All of the text is in the file, or none of it, whenever we are killed."""
+def write_atomically(path: Path, content: str | bytes) -> None:
+    """All of the content is in the file, or none of it, whenever we are killed."""
     temporary = path.with_name(path.name + ".new")
-    with open(temporary, "w") as file:
-        file.write(text)
+    with open(temporary, "wb") as file:
+        file.write(content.encode() if isinstance(content, str) else content)
         file.flush()
         os.fsync(file.fileno())
     os.replace(temporary, path)

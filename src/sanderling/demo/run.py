@@ -12,9 +12,11 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 from rich.console import Console
 from rich.live import Live
 
+from sanderling.deliver.log import Log
 from sanderling.demo.page import page
 from sanderling.demo.scene import Scene
 from sanderling.pipeline import for_source
@@ -29,6 +31,8 @@ from sanderling.simulate.traffic import Traffic
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
+
+    from sanderling.spark.stream import Take
 
 SHARDS = 2
 # Of so many objects one arrives in a second; as many appear, so that the city stays as full as it is.
@@ -92,7 +96,7 @@ def _stream(
     blobs = spark.readStream.format(FORMAT).option("spec", spec.encoded()).load()
     feed.start()
     try:
-        query = start_stream(blobs, plan, keys, work, Settings(), scene.take, is_bounded=False)
+        query = start_stream(blobs, plan, keys, work, Settings(), shown(scene, work), is_bounded=False)
         try:
             _show(scene, feed, query, console, is_over)
         finally:
@@ -100,6 +104,17 @@ def _stream(
             scene.end()
     finally:
         feed.stop()
+
+
+def shown(scene: Scene, work: Path) -> Take:
+    """Batches go to the scene, and are kept nowhere."""
+    log = Log(work / "said")
+
+    def take(_: int, blobs: pa.Table) -> None:
+        scene.take(log.parcels_of(blobs))
+        log.remove_parts(blobs)
+
+    return take
 
 
 def _say_ticks(scene: Scene, console: Console) -> None:

@@ -9,11 +9,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from sanderling.clock import show_time
 from sanderling.deliver.changes import gather
-from sanderling.deliver.log import parcels_of
 from sanderling.plan.plans import Plan
 from sanderling.route.parcels import Parcel
 
@@ -41,11 +39,11 @@ class Scene:
     # One a tick; bounded, since on a terminal nobody takes them.
     lines: deque[str] = field(default_factory=lambda: deque(maxlen=10_000))
 
-    def take(self, number: int, blobs: pa.Table) -> None:
+    def take(self, parcels: list[Parcel]) -> None:
         """A batch, unless we have ended: Spark stops without waiting for the one it is at."""
         with self.lock:
             if not self.is_ended:
-                self._take(parcels_of(blobs))
+                self._take(parcels)
 
     def end(self) -> None:
         with self.lock:

@@ -18,6 +18,8 @@ READINGS, FOCALS, LETTERS, LATE_ROWS, DELTAS, COUNTS, SECONDS = (
     "counts",
     "seconds",
 )
+# The name of a file that holds parcels (deliver/log.py).
+PART = "part"
 # While a plan lives (route/controls.py).
 PLAN, SAID, ACTIVATE, ASK, ANSWER = "plan", "said", "activate", "ask", "answer"
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
-import uuid
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,9 +9,10 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
-from sanderling.pipeline import for_shards, shard_schemas
+from sanderling.pipeline import shard_schemas
 from sanderling.plan.plans import Plan
 from sanderling.settings import Settings
+from sanderling.spark.plans import PlanFolder
 from sanderling.spark.processor import ShardProcessor
 
 Take = Callable[[int, pa.Table], None]  # a batch's number and its blobs
@@ -29,10 +28,11 @@ def start_stream(
     is_bounded: bool,
 ) -> StreamingQuery:
     """Starts the query; `take` gets every batch on the driver, in order, one that was not committed again."""
-    plan_path = work / "plan.pickle"
-    plan_path.write_bytes(pickle.dumps(for_shards(plan)))
-    where = (str(plan_path.resolve()), uuid.uuid4().hex)
-    processor = ShardProcessor(where, shard_schemas(plan), shard_keys, settings)
+    plans = PlanFolder.in_(work / "plans")
+    plans.keep(plan)
+    processor = ShardProcessor(
+        plans, plan.version, shard_schemas(plan), shard_keys, settings, str((work / "said").resolve())
+    )
     said = blobs.groupBy("shard").transformWithStateInPandas(processor, "blob binary", "append", "None")
 
     def on_batch(batch: DataFrame, number: int) -> None:
