@@ -73,6 +73,10 @@ class StateError(SanderlingError):
     """Whoever runs the system can put it right; we stop before writing."""
 
 
+class SessionError(SanderlingError):
+    """The program that holds the session can put it right."""
+
+
 class InternalError(SanderlingError):
     """A fault of ours."""
 

@@ -28,8 +28,10 @@ class Courier:
     Promises (tests/recovery): what was taken is delivered once, by this run or by the next.
     """
 
-    def __init__(self, log: Log, deliver: Deliver, delivered: int):
+    def __init__(self, log: Log, deliver: Deliver, delivered: int, is_log_kept: bool = False):
+        """`delivered` is the last batch that was; `is_log_kept`: others read the log, too."""
         self.log = log
+        self.is_log_kept = is_log_kept
         self.deliver = deliver
         self.taken = delivered
         self._waiting: queue.Queue[tuple[int, list[Parcel]] | None] = queue.Queue(WAITING)
@@ -51,7 +53,7 @@ class Courier:
                     )
                 self.deliver(number, self.log.read(number))
                 self.taken = number
-            self.log.remove(number)
+            self._forget(number)
 
     def take(self, number: int, blobs: pa.Table) -> None:
         """Returns when the batch is safe. A failure to deliver an earlier one is raised here."""
@@ -71,6 +73,10 @@ class Courier:
         self._thread.join()
         if self._failure is not None:
             raise self._failure
+
+    @property
+    def failure(self) -> BaseException | None:
+        return self._failure
 
     def close(self) -> None:
         """Delivers no more; what is in the log is for the next run."""
@@ -100,4 +106,8 @@ class Courier:
             except BaseException as e:
                 self._failure = e
                 return
+            self._forget(number)
+
+    def _forget(self, number: int) -> None:
+        if not self.is_log_kept:
             self.log.remove(number)

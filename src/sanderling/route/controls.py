@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 import pyarrow as pa
 
-from sanderling.route.parcels import ACTIVATE, ASK, PLAN, SAID, Parcel
+from sanderling.route.parcels import ACTIVATE, ASK, MARK, PLAN, SAID, Parcel
 
 
 def announce(version: int) -> Parcel:
@@ -34,6 +34,11 @@ def activate(version: int, streams: Iterable[str], parcels: Sequence[Parcel]) ->
         table = pa.concat_tables(tables).combine_chunks() if tables else pa.table({})
         found.append(Parcel(ACTIVATE, table, {"version": version, "stream": stream}))
     return found
+
+
+def mark(**what: int) -> Parcel:
+    """Comes back to the driver with the batch that it was told in."""
+    return Parcel(MARK, pa.table({}), what)
 
 
 def ask(number: int, queries: Iterable[int]) -> Parcel:

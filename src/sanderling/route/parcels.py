@@ -21,7 +21,7 @@ READINGS, FOCALS, LETTERS, LATE_ROWS, DELTAS, COUNTS, SECONDS = (
 # The name of a file that holds parcels (deliver/log.py).
 PART = "part"
 # While a plan lives (route/controls.py).
-PLAN, SAID, ACTIVATE, ASK, ANSWER = "plan", "said", "activate", "ask", "answer"
+PLAN, SAID, ACTIVATE, ASK, ANSWER, MARK = "plan", "said", "activate", "ask", "answer", "mark"
 
 
 @dataclass(frozen=True, slots=True)

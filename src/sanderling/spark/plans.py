@@ -17,7 +17,7 @@ import pyarrow as pa
 from sanderling.deliver.ledger import write_atomically
 from sanderling.pipeline import for_shards
 from sanderling.plan.growth import Growth, grown
-from sanderling.plan.plans import Plan
+from sanderling.plan.plans import Plan, Template
 
 # A whole plan is written at every so manieth version: whoever needs one has no long way to it.
 VERSIONS_PER_PLAN = 64
@@ -25,27 +25,31 @@ VERSIONS_PER_PLAN = 64
 
 @dataclass(frozen=True, slots=True)
 class PlanFolder:
-    """Where the versions are; `mark` tells one run's from another's in the memory of a worker."""
+    """Where the versions are; `mark` tells one run's from another's in the memory of a worker.
+
+    Shards need no names and no texts of queries; where others need them, they `are_named`.
+    """
 
     path: str
     mark: str
+    are_named: bool = False
 
     @classmethod
-    def in_(cls, folder: Path) -> PlanFolder:
+    def in_(cls, folder: Path, are_named: bool = False) -> PlanFolder:
         folder.mkdir(parents=True, exist_ok=True)
-        return cls(str(folder.resolve()), uuid.uuid4().hex)
+        return cls(str(folder.resolve()), uuid.uuid4().hex, are_named)
 
     # ----- on the driver
 
-    def keep(self, plan: Plan, growth: Growth | None = None, is_whole: bool = False) -> None:
-        """Leaves a version for the workers; without its growth, or if it `is_whole`, the plan itself.
-
-        They need no names and no texts of queries.
-        """
-        if growth is None or is_whole or plan.version % VERSIONS_PER_PLAN == 0:
-            self._write(f"{plan.version}.plan", for_shards(plan))
+    def keep(self, plan: Plan, growth: Growth | None = None) -> None:
+        """Leaves a version for the workers: the plan itself, or how it grew."""
+        if growth is None or plan.version % VERSIONS_PER_PLAN == 0:
+            self._write(f"{plan.version}.plan", self._wanted(plan))
         else:
-            self._write(f"{plan.version}.growth", replace(growth, added=for_shards(growth.added)))
+            self._write(f"{plan.version}.growth", replace(growth, added=self._wanted(growth.added)))
+
+    def _wanted(self, plan: Plan) -> Plan:
+        return plan if self.are_named else for_shards(plan)
 
     def _write(self, name: str, thing: Plan | Growth) -> None:
         write_atomically(Path(self.path) / name, pickle.dumps(thing))
@@ -55,13 +59,19 @@ class PlanFolder:
     def plan(self, version: int) -> Plan:
         return _plan(self, version)
 
-    def followed(self, stream: str) -> pa.Array | None:
+    def followed(self, stream: str) -> pa.Array:
         """Keys of all focal objects that any version follows: a source may send too much, never too little.
 
         What was announced is on disk before it is announced, so the newest version is enough.
         """
-        versions = sorted(int(p.stem) for p in Path(self.path).iterdir() if p.suffix in (".plan", ".growth"))
-        return _followed(self, stream, versions[-1]) if versions else None
+        return _followed(self, stream, self.newest())
+
+    def templates(self, version: int) -> dict[int, Template]:
+        """All templates that there have been up to a version."""
+        return _templates(self, version)
+
+    def newest(self) -> int:
+        return max(int(p.stem) for p in Path(self.path).iterdir() if p.suffix in (".plan", ".growth"))
 
 
 @lru_cache(maxsize=8)
@@ -86,6 +96,12 @@ def _followed(folder: PlanFolder, stream: str, version: int) -> pa.Array:
         return mine
     before = _followed(folder, stream, version - 1)
     return before if not len(mine) else pa.concat_arrays([before, mine]).unique()
+
+
+@lru_cache(maxsize=8)
+def _templates(folder: PlanFolder, version: int) -> dict[int, Template]:
+    mine = folder.plan(version).templates()
+    return (folder.templates(version - 1) if version else {}) | mine
 
 
 def _read(path: Path) -> Any:

@@ -1,0 +1,1 @@
+"""A running pipeline as a Python object: register, drop, ask and subscribe while the stream runs."""

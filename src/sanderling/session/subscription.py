@@ -1,0 +1,106 @@
+"""Whoever reads along: signed rows of one query, in a buffer that is bounded."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator
+from types import TracebackType
+
+import pyarrow as pa
+
+from sanderling.errors import SessionError
+
+
+class Subscription:
+    """An iterator of signed Arrow batches: tick, sign, then the columns of the query.
+
+    It begins with the whole answer as +. A reader that is too slow does not stop the stream: what
+    waits for it is dropped, and it is told so by an error; a new subscription begins again.
+    """
+
+    def __init__(self, name: str, most_rows: int):
+        self.name = name
+        self.most_rows = most_rows
+        self._waiting: deque[pa.RecordBatch] = deque()
+        self._rows = 0
+        self._missed = 0
+        self._is_over = False
+        self._failure: BaseException | None = None
+        self._changed = threading.Condition()
+
+    # ----- for the reader
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        return self
+
+    def __next__(self) -> pa.RecordBatch:
+        batch = self.poll()
+        if batch is None:
+            raise StopIteration
+        return batch
+
+    def poll(self, timeout: float | None = None) -> pa.RecordBatch | None:
+        """The next batch; None when there is none in time, or never will be."""
+        until = None if timeout is None else time.monotonic() + timeout
+        with self._changed:
+            while True:
+                if self._missed:
+                    missed, self._missed = self._missed, 0
+                    self._is_over = True
+                    raise SessionError(
+                        "session.fell_behind",
+                        f'"{self.name}": {missed:,} rows came faster than they were read, and are gone',
+                        "subscribe again: it begins with the whole answer",
+                    )
+                if self._waiting:
+                    batch = self._waiting.popleft()
+                    self._rows -= batch.num_rows
+                    return batch
+                if self._failure is not None:
+                    raise self._failure
+                left = None if until is None else until - time.monotonic()
+                if self._is_over or (left is not None and left <= 0):
+                    return None
+                self._changed.wait(left)
+
+    def close(self) -> None:
+        """Reads no more."""
+        self.end()
+        with self._changed:
+            self._waiting.clear()
+
+    def __enter__(self) -> Subscription:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, e: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # ----- for the session
+
+    @property
+    def is_over(self) -> bool:
+        return self._is_over
+
+    def give(self, rows: pa.Table) -> None:
+        """Never waits."""
+        with self._changed:
+            if self._is_over or self._missed:
+                self._missed += rows.num_rows if self._missed else 0
+            elif self._rows + rows.num_rows > self.most_rows:
+                self._missed = self._rows + rows.num_rows
+                self._waiting.clear()
+                self._rows = 0
+            else:
+                self._waiting += rows.combine_chunks().to_batches()
+                self._rows += rows.num_rows
+            self._changed.notify_all()
+
+    def end(self, failure: BaseException | None = None) -> None:
+        """There will be no more; what waits can still be read."""
+        with self._changed:
+            self._is_over, self._failure = True, failure
+            self._changed.notify_all()
