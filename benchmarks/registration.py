@@ -1,4 +1,4 @@
-"""Registering very many queries: a script read at once or one by one, and a query table."""
+"""Registering very many queries: a script read at once or one by one, a query table, and one more."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 
 from benchmarks.report import report
 from sanderling.pipeline import for_shards
+from sanderling.plan.living import LivingPlan
 from sanderling.plan.planner import Planner
 from sanderling.plan.plans import Plan
 
@@ -50,6 +51,7 @@ def run(queries: int = 100_000, one_by_one: int = 5_000) -> dict[str, float]:
         by_table, seconds = _planned(f"REGISTER QUERIES FROM '{path}'")
     _refuse_difference(by_script, by_table)
     rows.append(_row("a query table of Parquet", queries, seconds))
+    rows.append(_row("another one beside them, while they live", 1, _one_more(moving)))
     facts = {
         "queries": queries,
         "times faster, one mould": _ratio(rows[0], rows[1]),
@@ -68,6 +70,22 @@ def _planned(script: str, is_one_by_one: bool = False) -> tuple[Plan, float]:
     planner.run_script(script)
     plan = planner.plan()
     return plan, time.perf_counter() - started
+
+
+def _one_more(statements: list[str], times: int = 21) -> float:
+    """The median; what comes is planned, what is there is not looked at."""
+    living = LivingPlan()
+    living.execute(STREAM + ";\n".join(statements))
+    living.start()
+    seconds = []
+    for number in range(times):
+        started = time.perf_counter()
+        change = living.execute(f"REGISTER QUERY more{number} AS {MOVING.format(i=number)}")
+        seconds.append(time.perf_counter() - started)
+        assert change.new_queries.tolist() == [len(statements) + number]
+    regions = change.plan.streams[0].regions
+    assert len(regions) == len(statements) + times and int(regions.focal[-1]) >= 0
+    return float(np.median(seconds))
 
 
 def _write_table(path: Path, queries: int) -> None:

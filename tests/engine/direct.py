@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -15,7 +16,8 @@ from sanderling.ingest.files import SourceFile
 from sanderling.ingest.read import Ingested, read_slice
 from sanderling.ingest.slices import Slice, Slicer
 from sanderling.operate.shard import Shard
-from sanderling.pipeline import shard_schemas
+from sanderling.pipeline import for_shards, shard_schemas
+from sanderling.plan.growth import grown
 from sanderling.plan.living import Change, LivingPlan
 from sanderling.plan.plans import ALWAYS, Plan, StreamPlan
 from sanderling.route.controls import activate, announce, ask
@@ -41,7 +43,8 @@ class DirectRun:
 
     def __post_init__(self) -> None:
         self.plan = of_csv(self.plan)
-        self.plans = {self.plan.version: self.plan}
+        # Of the versions, as shards have them: what is sent is the growth.
+        self.plans = {self.plan.version: for_shards(self.plan)}
         self.first = self.plan.version
         # What a source sends to every shard; it never sends less.
         self.followed = {s.stream.name: s.focals for s in self.plan.streams}
@@ -124,7 +127,9 @@ class DirectRun:
         change = self.living.execute(text)
         if change.growth is None:
             return change
-        self.plan = self.plans[change.version] = of_csv(change.plan)
+        self.plan = of_csv(change.plan)
+        growth = pickle.loads(pickle.dumps(change.growth))
+        self.plans[change.version] = grown(self.plans[change.version - 1], growth)
         for number in change.dropped:
             self.since.pop(self.plan.queries[int(number)].name, None)
         self.since |= {self.plan.queries[int(n)].name: len(self.updates) for n in change.new_queries}

@@ -184,6 +184,14 @@ def test_what_is_grown_elsewhere_is_the_same(living: LivingPlan, tmp_path: Path)
         assert same(elsewhere, change.plan), text
 
 
+def test_put_aside_it_goes_on_where_it_was(living: LivingPlan) -> None:
+    living.execute("DROP QUERY fast; CREATE REGION r AS CIRCLE (0, 0, 1); AT 9 DROP QUERY near")
+    again = pickle.loads(pickle.dumps(living))
+    text = "REGISTER QUERY near AS SELECT id FROM taxi WHERE speed > 7 INSIDE r; DROP QUERY slow"
+    ours, theirs = living.execute(text), again.execute(text)
+    assert same(ours.plan, theirs.plan) and ours.new_queries.tolist() == theirs.new_queries.tolist() == [3]
+
+
 def test_explain_counts_who_is_there(living: LivingPlan) -> None:
     living.execute("DROP QUERY fast")
     (listing,) = living.execute("EXPLAIN slow").listings

@@ -36,9 +36,8 @@ class Growth:
 
 def grown(plan: Plan, growth: Growth) -> Plan:
     """The next version. A stream that nothing happened to keeps its part of the plan as it is."""
-    streams = [
-        _grown_stream(old, new, growth) for old, new in zip(plan.streams, growth.added.streams, strict=True)
-    ]
+    added = {s.stream.name: s for s in growth.added.streams}
+    streams = [_grown_stream(old, added[old.stream.name], growth) for old in plan.streams]
     return Plan(tuple(streams), _grown_queries(plan.queries, growth), growth.version)
 
 
@@ -130,12 +129,32 @@ def _focals_of_both(old: StreamPlan, new: StreamPlan) -> tuple[I64, pa.Array]:
     """By new region the number of its focal object among those of both; and these, the old ones first."""
     if not len(new.focals):
         return new.regions.focal, old.focals
-    known = pc.index_in(new.focals, value_set=old.focals)
-    is_new = np.asarray(pc.is_null(known).to_numpy(zero_copy_only=False), np.bool_)
-    number = known.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+    number = _places(new.focals, old.focals)
+    is_new = number < 0
     number[is_new] = len(old.focals) + np.arange(int(is_new.sum()))
     focals = pa.concat_arrays([old.focals, new.focals.filter(pa.array(is_new))])
     return np.append(number, -1)[new.regions.focal], focals
+
+
+def _places(few: pa.Array, many: pa.Array) -> I64:
+    """Where each of a few keys stands among many, -1 for nowhere."""
+    found = pc.index_in(many, value_set=few)  # the few are hashed, not the many
+    at = np.flatnonzero(np.asarray(found.is_valid().to_numpy(zero_copy_only=False), np.bool_))
+    places = np.full(len(few), -1, np.int64)
+    places[found.take(pa.array(at)).to_numpy()] = at
+    return places
+
+
+def new_focals(before: Plan, growth: Growth) -> dict[str, pa.Array]:
+    """By stream the focal objects that a version is the first to follow."""
+    found = {}
+    added = {s.stream.name: s for s in growth.added.streams}
+    for old in before.streams:
+        new = added[old.stream.name]
+        came = new.focals.filter(pa.array(_places(new.focals, old.focals) < 0))
+        if len(came):
+            found[new.stream.name] = came
+    return found
 
 
 def _grown_queries(old: PlannedQueries, growth: Growth) -> PlannedQueries:
@@ -157,4 +176,4 @@ def _each(regions: Regions, change: Any) -> Regions:
     return replace(regions, **{name: change(getattr(regions, name)) for name in names})
 
 
-__all__ = ["Growth", "grown"]
+__all__ = ["Growth", "grown", "new_focals"]

@@ -11,24 +11,26 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from sanderling.clock import tick_end
 from sanderling.errors import Place, QueryError
 from sanderling.language.statements import CreateStream, Drop, Statement
 from sanderling.plan.build import Templates, build
 from sanderling.plan.cohorts import Cohort
-from sanderling.plan.growth import Growth, grown
+from sanderling.plan.growth import Growth, grown, new_focals
 from sanderling.plan.listing import Listing
 from sanderling.plan.planner import Planner
-from sanderling.plan.plans import ALWAYS, Plan
+from sanderling.plan.plans import ALWAYS, NO_QUERIES, Plan
 
 I64 = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a call has brought about. `growth` leads to `plan` from the one before; None: there is none."""
+    """What a call has brought about. `growth` leads to `plan` from the one before.
+
+    Without one the plan is what it was; before the start there is none to speak of.
+    """
 
     version: int
     plan: Plan
@@ -46,6 +48,7 @@ class LivingPlan(Planner):
       all or nothing  a call that is refused leaves everything as it was
       append-only     a number is given once; a dropped query keeps its own, its name may get another
       cheap           what did not change is not planned again
+      lasting         pickled and loaded again, it goes on where it was
     """
 
     def __init__(self, folder: Path | None = None):
@@ -61,9 +64,6 @@ class LivingPlan(Planner):
         """Runs a script; once started, the next version comes back."""
         with self.all_or_nothing():
             listings = tuple(self.run_script(text))
-            if self._now is None:
-                nothing = np.empty(0, np.int64)
-                return Change(0, self.plan(), nothing, nothing, listings=listings)
             return self._advance(listings)
 
     def start(self) -> Change:
@@ -100,9 +100,9 @@ class LivingPlan(Planner):
         return bool(self.queries.cohorts() or self.queries.dropped or self.queries.newly_ended())
 
     def _advance(self, listings: tuple[Listing, ...]) -> Change:
-        before = self._now
-        assert before is not None
-        nothing = np.empty(0, np.int64)
+        before, nothing = self._now, np.empty(0, np.int64)
+        if before is None:
+            return Change(0, Plan((), NO_QUERIES), nothing, nothing, listings=listings)
         if not self._has_news():
             return Change(before.version, before, nothing, nothing, listings=listings)
         templates = Templates(self._templates)
@@ -111,7 +111,7 @@ class LivingPlan(Planner):
         self._templates = templates
         self._settle(plan, cohorts, numbers, growth.first)
         new = np.arange(growth.first, len(plan.queries))
-        return Change(plan.version, plan, new, growth.dropped, new_focals(before, plan), listings, growth)
+        return Change(plan.version, plan, new, growth.dropped, new_focals(before, growth), listings, growth)
 
     def _growth(self, before: Plan, templates: Templates) -> tuple[Growth, list[Cohort], list[I64]]:
         dropped = np.array([m.number for m in self.queries.dropped if m.number is not None], np.int64)
@@ -155,15 +155,4 @@ def _spent(before: Plan, dropped: I64) -> frozenset[int]:
     return frozenset(candidates[~np.isin(candidates, before.queries.template[is_there])].tolist())
 
 
-def new_focals(before: Plan, after: Plan) -> dict[str, pa.Array]:
-    """By stream the focal objects that a version is the first to follow."""
-    found = {}
-    for old, new in zip(before.streams, after.streams, strict=True):
-        if old is not new and len(new.focals):
-            came = new.focals.filter(pc.invert(pc.is_in(new.focals, value_set=old.focals)))
-            if len(came):
-                found[new.stream.name] = came
-    return found
-
-
-__all__ = ["Change", "LivingPlan", "new_focals"]
+__all__ = ["Change", "LivingPlan"]
