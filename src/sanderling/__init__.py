@@ -1,3 +1,20 @@
 """Sanderling: continuous SQL over things that move, told as what changed."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sanderling.session.session import Session, connect
+
 __version__ = "0.1.0"
+__all__ = ["Session", "connect"]
+
+
+def __getattr__(name: str) -> Any:
+    """Spark takes its time to import: not before somebody asks for a session."""
+    if name in __all__:
+        from sanderling.session import session
+
+        return getattr(session, name)
+    raise AttributeError(f"module 'sanderling' has no attribute {name!r}")

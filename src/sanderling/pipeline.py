@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from sanderling.batches import TS
+from sanderling.catalog import Stream
 from sanderling.errors import ConfigError
 from sanderling.ingest.files import STREAM_FORMATS, SourceFile, find_files, format_of, unpack
 from sanderling.ingest.header import check_header
@@ -38,20 +39,24 @@ def find_input(plan: Plan, work: Path) -> tuple[Plan, dict[str, tuple[SourceFile
     streams, files = [], {}
     for stream_plan in plan.streams:
         stream = stream_plan.stream
-        path = stream.path
-        if path is None:
+        if stream.path is None:
             if not len(stream_plan.regions):
                 continue  # declared, but nobody asks about it
             raise ConfigError(
                 "config.missing_path", f'stream "{stream.name}" has no path to read from', "WITH (path = '…')"
             )
-        format_ = format_of(path, stream.format or None, STREAM_FORMATS)
-        stream = replace(stream, format=format_)
-        found = unpack(find_files(path), work / "unpacked")
-        check_header(stream, found)
+        stream, found = find_stream(stream, stream.path, work)
         streams.append(replace(stream_plan, stream=stream))
         files[stream.name] = found
     return replace(plan, streams=tuple(streams)), files
+
+
+def find_stream(stream: Stream, path: str, work: Path) -> tuple[Stream, tuple[SourceFile, ...]]:
+    """The stream with its format, and its files."""
+    stream = replace(stream, format=format_of(path, stream.format or None, STREAM_FORMATS))
+    found = unpack(find_files(path), work / "unpacked")
+    check_header(stream, found)
+    return stream, found
 
 
 def for_shards(plan: Plan) -> Plan:

@@ -43,6 +43,9 @@ ALLOWED: dict[str, set[str]] = {
         "batches", "crash", "deliver", "errors", "ingest", "laps", "operate", "pipeline", "plan", "route",
         "settings", "simulate", "state",
     },
+    "session": {
+        "clock", "deliver", "errors", "language", "plan", "route", "settings", "spark",
+    },
     "simulate": {"clock", "errors", "kernels", "relational"},
     "demo": {"clock", "deliver", "pipeline", "plan", "route", "settings", "simulate", "spark"},
     "command": {"deliver", "demo", "errors", "language", "plan", "simulate", "spark"},

@@ -11,15 +11,17 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sanderling.batches import ROW
+from sanderling.catalog import Stream
 from sanderling.clock import NOTHING_YET, show_time
 from sanderling.deliver.order import sort_order
 from sanderling.deliver.render import joined, json_objects
 from sanderling.ingest.letters import LETTERS as LETTER_COLUMNS
 from sanderling.ingest.read import raw_rows
+from sanderling.ingest.rows_parquet import ParquetRows
 from sanderling.ingest.slices import Slice
 from sanderling.merge.consolidate import consolidate
 from sanderling.plan.plans import Plan, Template
@@ -72,10 +74,8 @@ def gather(plan: Plan, parcels: list[Parcel], is_raw_wanted: bool = True) -> dic
         elif parcel.kind == LETTERS:
             changes[name].letters.append((parcel.header["number"], parcel.table))
         elif parcel.kind == LATE_ROWS:
-            piece = Slice(**parcel.header["slice"])
-            rows = parcel.table.column(0).to_numpy()
-            raw = raw_rows(streams[name], piece, rows.tolist()) if is_raw_wanted else [""] * len(rows)
-            changes[name].letters.append((piece.number, _late_letters(name, piece.file, rows, raw)))
+            number = parcel.header["slice"]["number"]
+            changes[name].letters.append((number, late_letters(streams[name], parcel, is_raw_wanted)))
         elif parcel.kind == COUNTS:
             changes[name].rows_read += parcel.header["rows"]
             changes[name].ticks += parcel.header["ticks"]
@@ -89,11 +89,22 @@ def gather(plan: Plan, parcels: list[Parcel], is_raw_wanted: bool = True) -> dic
     return changes
 
 
-def _late_letters(stream: str, file: str, rows: npt.NDArray[np.int64], raw: list[str]) -> pa.Table:
+def late_letters(stream: Stream, parcel: Parcel, is_raw_wanted: bool = True) -> pa.Table:
+    """Readings that came too late: as they are, where they came along, else read again."""
+    piece, said = Slice(**parcel.header["slice"]), parcel.table
+    rows = said.column(ROW).to_numpy()
     n = len(rows)
+    raw = [""] * n
+    if is_raw_wanted:
+        own = said.select([c.name for c in stream.columns if c.name in said.column_names])
+        raw = (
+            ParquetRows(own, 0).raw(np.arange(n))
+            if own.num_columns
+            else raw_rows(stream, piece, rows.tolist())
+        )
     columns = {
-        "stream": [stream] * n, "reason": [LATE_REASON] * n, "file": [file] * n, "row": rows, "raw": raw,
-        "detail": ["its tick had closed"] * n,
+        "stream": [stream.name] * n, "reason": [LATE_REASON] * n, "file": [piece.file] * n, "row": rows,
+        "raw": raw, "detail": ["its tick had closed"] * n,
     }  # fmt: skip
     return pa.table(columns, schema=LETTER_COLUMNS)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 
 import pyarrow as pa
 
@@ -74,6 +75,17 @@ class Courier:
         if self._failure is not None:
             raise self._failure
 
+    def flush(self) -> None:
+        """Returns when what was taken so far has been delivered."""
+        self._waiting.join()
+        if self._failure is not None:
+            raise self._failure
+
+    def settle(self) -> None:
+        """The same, whether or not it could be."""
+        if self._failure is None:
+            self._waiting.join()
+
     @property
     def failure(self) -> BaseException | None:
         return self._failure
@@ -105,8 +117,18 @@ class Courier:
                 self.deliver(number, parcels)
             except BaseException as e:
                 self._failure = e
+                self._give_up()
                 return
             self._forget(number)
+            self._waiting.task_done()
+
+    def _give_up(self) -> None:
+        """Nobody has to wait for what will not be delivered."""
+        self._waiting.task_done()
+        with suppress(queue.Empty):
+            while True:
+                self._waiting.get_nowait()
+                self._waiting.task_done()
 
     def _forget(self, number: int) -> None:
         if not self.is_log_kept:

@@ -39,6 +39,10 @@ class Log:
     def has(self, number: int) -> bool:
         return self._path(number).exists()
 
+    def written_at(self, number: int) -> float:
+        """In seconds since 1970."""
+        return self._path(number).stat().st_mtime
+
     def write(self, number: int, blobs: pa.Table) -> None:
         """Blobs of a batch, safely on disk when this returns."""
         crash.point("before-log")

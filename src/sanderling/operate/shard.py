@@ -142,7 +142,9 @@ class StreamShard:
             self._accept_focals(self._followed(readings) if self.plan.version else readings, is_own=False)
         if parcel.kind == FOCALS or not is_late.any():
             return None
-        rows = table.filter(pa.array(is_late)).select([ROW])
+        # What came from a file is read there again; a row that was brought comes along.
+        kept = [ROW] if self.stream.path or self.stream.format else [*self.objects.schema.names, ROW]
+        rows = table.filter(pa.array(is_late)).select(kept)
         return Parcel(LATE_ROWS, rows, {"stream": self.stream.name, "slice": parcel.header["slice"]})
 
     def _accept_focals(self, readings: pa.Table, is_own: bool) -> None:

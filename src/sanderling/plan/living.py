@@ -57,6 +57,10 @@ class LivingPlan(Planner):
         self._now: Plan | None = None
 
     @property
+    def is_started(self) -> bool:
+        return self._now is not None
+
+    @property
     def version(self) -> int:
         return 0 if self._now is None else self._now.version
 

@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -44,9 +44,17 @@ def note_of(
     plan: Plan, script: str, files: dict[str, tuple[SourceFile, ...]], targets: Targets, shards: int
 ) -> Note:
     """What the run that starts now would write into a new checkpoint."""
-    found = {f"{name}: {file.name}": _version(file) for name, named in files.items() for file in named}
     outputs = [str(path.resolve()) if path else None for path in (targets.updates, targets.letters)]
-    return Note(_digest(plan, script), shards, found, outputs)
+    return Note(digest_of(plan, script), shards, _versions(files), outputs)
+
+
+def session_note(files: Mapping[str, tuple[SourceFile, ...]], shards: int) -> Note:
+    """The same of a session, whose journal tells what it was told."""
+    return Note("a session", shards, _versions(files), [])
+
+
+def _versions(files: Mapping[str, tuple[SourceFile, ...]]) -> dict[str, list[int]]:
+    return {f"{name}: {file.name}": _version(file) for name, named in files.items() for file in named}
 
 
 def _version(file: SourceFile) -> list[int]:
@@ -55,7 +63,7 @@ def _version(file: SourceFile) -> list[int]:
     return [status.st_size, status.st_mtime_ns]
 
 
-def _digest(plan: Plan, script: str) -> str:
+def digest_of(plan: Plan, script: str) -> str:
     """Of the script and what it made of its tables: these are read again at every start."""
     digest = hashlib.sha256(script.encode())
     queries = pa.table({"name": plan.queries.names, "sql": plan.queries.sql})

@@ -101,7 +101,7 @@ def _run_in(
     """The same, in a folder that is ours."""
     plan, files = find_input(plan, work)
     _refuse_input_as_output(files, options.targets)
-    now = note_of(plan, script, files, options.targets, options.shards or _cores(options.master))
+    now = note_of(plan, script, files, options.targets, options.shards or cores_of(options.master))
     shards = agree(work, now, options.shards)
     delivery = Delivery(plan, options.targets, work)
     is_done = False
@@ -152,7 +152,7 @@ def _refuse_input_as_output(files: Files, targets: Targets) -> None:
             )
 
 
-def _cores(master: str) -> int:
+def cores_of(master: str) -> int:
     """As many shards as the master has cores."""
     cluster = re.fullmatch(r"local-cluster\[\s*(\d+)\s*,\s*(\d+)\s*,\s*\d+\s*\]", master)
     if cluster:
@@ -182,7 +182,7 @@ def _stream(
                 with suppress(Exception):
                     query.stop()
         except (PySparkException, Py4JError, ConnectionError) as e:
-            raise failures[0] if failures else _in_our_words(e, log if options.checkpoint else None) from e
+            raise failures[0] if failures else in_our_words(e, log if options.checkpoint else None) from e
         finally:
             if given is None:
                 with suppress(Exception):  # where the JVM has died there is nothing left to stop
@@ -272,7 +272,7 @@ def _extent(path: str) -> int:
     return max(1, os.path.getsize(path))
 
 
-def _in_our_words(e: Exception, log: Path | None) -> SanderlingError:
+def in_our_words(e: Exception, log: Path | None) -> SanderlingError:
     """An error of ours that came through Spark's layers, or one of theirs."""
     text = str(e)
     if "No space left on device" in text:

@@ -20,20 +20,26 @@ from sanderling.spark.signals import held_signals
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 
 
+def stream_settings(shards: int) -> dict[str, str]:
+    """What our queries need, whoever made the session they run in."""
+    return {
+        "spark.sql.shuffle.partitions": str(shards),
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.streaming.stateStore.providerClass": ROCKSDB,
+        "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+        "spark.sql.streaming.metricsEnabled": "false",
+    }
+
+
 def start_session(master: str, shards: int, log: Path | None) -> SparkSession:
     """A session with one shuffle partition a shard; what Spark says goes to `log`."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    settings = {
+    settings = stream_settings(shards) | {
         "spark.app.name": "sanderling",
         "spark.ui.enabled": "false",
         "spark.log.level": "ERROR",
-        "spark.sql.shuffle.partitions": str(shards),
-        "spark.sql.adaptive.enabled": "false",
         "spark.sql.session.timeZone": "UTC",
-        "spark.sql.streaming.stateStore.providerClass": ROCKSDB,
-        "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
-        "spark.sql.streaming.metricsEnabled": "false",
         # The source asks for more at once; waiting would only add to every batch.
         "spark.sql.streaming.pollingDelay": "0",
         # Blobs are one row each: more rows at once would only hold more of them in memory.

@@ -24,6 +24,7 @@ from sanderling.laps import Laps
 from sanderling.plan.plans import StreamPlan
 from sanderling.route.pack import pack
 from sanderling.route.parcels import SECONDS, Parcel
+from sanderling.spark.plans import PlanFolder
 
 Offsets = dict[str, Offset]  # by number of stream
 
@@ -49,6 +50,7 @@ class SourceSpec:
     slice_rows: int
     slices_per_batch: int
     is_timed: bool = False
+    plans: PlanFolder | None = None  # where focal objects may be added while it runs
 
     def left_in(self, work: Path) -> str:
         """Leaves this in a file for the workers: where it is. As an option of the reader itself, which
@@ -141,7 +143,8 @@ class SliceReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         laps = Laps()
         ingested = read_slice(plan.stream, piece)
         laps.end("source: read")
-        for shard, parcel in pack(plan, piece, ingested, len(spec.shard_keys)):
+        followed = spec.plans.followed(plan.stream.name) if spec.plans else None
+        for shard, parcel in pack(plan, piece, ingested, len(spec.shard_keys), followed):
             blob = parcel.to_bytes()
             laps.end("packing")
             yield self._row(shard, blob)

@@ -19,17 +19,24 @@ Take = Callable[[int, pa.Table], None]  # a batch's number and its blobs
 
 
 def start_stream(
-    blobs: DataFrame,
-    plan: Plan,
-    shard_keys: list[int],
-    work: Path,
-    settings: Settings,
-    take: Take,
+    blobs: DataFrame, plan: Plan, shard_keys: list[int], work: Path, settings: Settings, take: Take,
     is_bounded: bool,
-) -> StreamingQuery:
-    """Starts the query; `take` gets every batch on the driver, in order, one that was not committed again."""
+) -> StreamingQuery:  # fmt: skip
+    """Starts a query whose plan stays as it is."""
     plans = PlanFolder.in_(work / "plans")
     plans.keep(plan)
+    trigger = None if is_bounded else "1 second"
+    return start_query(blobs, plan, plans, shard_keys, work, settings, take, trigger)
+
+
+def start_query(
+    blobs: DataFrame, plan: Plan, plans: PlanFolder, shard_keys: list[int], work: Path, settings: Settings,
+    take: Take, trigger: str | None,
+) -> StreamingQuery:  # fmt: skip
+    """Starts the query; `take` gets every batch on the driver, in order, one that was not committed again.
+
+    Without a `trigger` it ends where its input ends.
+    """
     processor = ShardProcessor(
         plans, plan.version, shard_schemas(plan), shard_keys, settings, str((work / "said").resolve())
     )
@@ -41,5 +48,5 @@ def start_stream(
     writer = said.writeStream.foreachBatch(on_batch).outputMode("append")
     # Absolute: a colon in a relative path would be a scheme to Hadoop.
     writer = writer.option("checkpointLocation", str((work / "spark").resolve()))
-    writer = writer.trigger(availableNow=True) if is_bounded else writer.trigger(processingTime="1 second")
+    writer = writer.trigger(availableNow=True) if trigger is None else writer.trigger(processingTime=trigger)
     return writer.start()

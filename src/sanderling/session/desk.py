@@ -1,0 +1,214 @@
+"""Where a session's answers come in and its wishes go out: between the log of what was said and its users.
+
+wishes ──► control log ──► shards ──► log ──► deliver: answers, updates, what is known of new focal objects
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as TooLate
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sanderling.deliver.ledger import write_atomically
+from sanderling.deliver.log import BLOB, Log
+from sanderling.errors import SanderlingError, SessionError, StateError, did_you_mean
+from sanderling.plan.living import Change
+from sanderling.plan.plans import ALWAYS, Plan, Template
+from sanderling.route.controls import activate, announce, ask, mark
+from sanderling.route.parcels import ANSWER, DELTAS, MARK, Parcel
+from sanderling.session.rows import signed, unsigned
+from sanderling.session.subscription import Subscription
+
+SECONDS_BETWEEN_LOOKS = 0.2
+SECONDS_BETWEEN_PRUNINGS = 10.0
+
+
+class Desk:
+    """Promises (tests/session):
+    once     an answer goes to whoever asked; a subscriber gets each update after its first answer once
+    replay   what shards have to be told after a crash is told by the next run
+    """
+
+    def __init__(self, work: Path):
+        self._path = work / "delivered.json"
+        self.delivered, self._activated = _read(self._path)
+        self._control = Log(work / "control")
+        self._next = max([-1, *self._control.numbers()]) + 1
+        self._lock = threading.Lock()
+        self._plan: Plan | None = None
+        self._templates: dict[int, Template] = {}
+        self._new_focals: dict[int, list[str]] = {}
+        self._dropped: dict[int, list[int]] = {}
+        self._asked: dict[int, Callable[[list[Parcel]], None]] = {}
+        self._subscribed: dict[int, list[Subscription]] = {}
+        self._log: Log | None = None
+        self._keep_s = 0.0
+        self._pruned_at = 0.0
+
+    # ----- what is told to the shards
+
+    def turn(self, change: Change) -> None:
+        """The plan from now on."""
+        with self._lock:
+            self._plan = change.plan
+            self._templates = self._templates | change.plan.templates()
+            if change.new_focals and change.version:
+                self._new_focals[change.version] = list(change.new_focals)
+            if len(change.dropped):
+                self._dropped[change.version] = change.dropped.tolist()
+
+    def announce(self, version: int) -> None:
+        self._tell([announce(version), mark(version=version)])
+
+    def _tell(self, parcels: list[Parcel]) -> None:
+        with self._lock:
+            blobs = pa.array([p.to_bytes() for p in parcels], pa.binary())
+            self._control.write(self._next, pa.table({"blob": blobs}, schema=BLOB))
+            self._next += 1
+
+    # ----- names
+
+    def names(self) -> list[str]:
+        plan = self._plan
+        if plan is None:
+            return []
+        return [str(name) for name in plan.queries.names.filter(pa.array(plan.queries.end != ALWAYS))]
+
+    def number_of(self, name: str) -> int:
+        """The query that has this name now."""
+        plan = self._plan
+        if plan is not None and len(plan.queries):
+            same = pc.equal(pc.utf8_lower(plan.queries.names), name.lower()).to_numpy(zero_copy_only=False)
+            numbers = np.flatnonzero(same & (plan.queries.end != ALWAYS))
+            if len(numbers):
+                return int(numbers[-1])
+        raise SessionError(
+            "session.no_query", f'there is no query "{name}"', did_you_mean(name, self.names())
+        )
+
+    def _template(self, number: int) -> Template:
+        assert self._plan is not None
+        return self._templates[int(self._plan.queries.template[number])]
+
+    # ----- questions
+
+    def _ask(self, number: int, then: Callable[[list[Parcel]], None]) -> int:
+        key = random.getrandbits(62)
+        self._asked[key] = then
+        self._tell([ask(key, [number]), mark(ask=key)])
+        return key
+
+    def answer(self, name: str, timeout: float, failure: Callable[[], SanderlingError | None]) -> pa.Table:
+        number = self.number_of(name)
+        told: Future[list[Parcel]] = Future()
+        key = self._ask(number, told.set_result)
+        until = time.monotonic() + timeout
+        while True:
+            try:
+                return unsigned(self._template(number), told.result(SECONDS_BETWEEN_LOOKS))
+            except TooLate:
+                e = failure()
+                if e is None and time.monotonic() > until:
+                    e = SessionError(
+                        "session.timeout", f'no answer of "{name}" within {timeout:g} seconds',
+                        "wait longer: answer(name, timeout=…)",
+                    )  # fmt: skip
+                if e is not None:
+                    self._asked.pop(key, None)
+                    raise e from None
+
+    def subscribe(self, name: str, most_rows: int) -> Subscription:
+        number = self.number_of(name)
+        subscription = Subscription(name, most_rows)
+        template = self._template(number)
+
+        def begin(parcels: list[Parcel]) -> None:
+            for rows in (p.table for p in parcels if p.table.num_rows):
+                subscription.give(signed(template, rows))
+            self._subscribed.setdefault(number, []).append(subscription)
+
+        self._ask(number, begin)
+        return subscription
+
+    # ----- what comes in, from the courier's thread
+
+    def deliver(self, number: int, parcels: list[Parcel]) -> None:
+        """One batch: updates to subscribers, answers to whoever asked, what was said of focal objects."""
+        for parcel in parcels:
+            if parcel.kind == DELTAS and self._subscribed:
+                self._give(parcel)
+        marks = [p.header for p in parcels if p.kind == MARK]
+        for header in marks:
+            if "ask" in header and (then := self._asked.pop(header["ask"], None)) is not None:
+                then([p for p in parcels if p.kind == ANSWER and p.header["ask"] == header["ask"]])
+        turned = max((header["version"] for header in marks if "version" in header), default=-1)
+        self._activate(turned, parcels)
+        self.delivered = number
+        write_atomically(self._path, json.dumps({"delivered": self.delivered, "activated": self._activated}))
+        self._prune()
+
+    def _give(self, parcel: Parcel) -> None:
+        template = self._templates[parcel.header["template"]]
+        query = parcel.table.column("query").to_numpy()
+        for number, readers in list(self._subscribed.items()):
+            is_mine = query == number
+            if is_mine.any():
+                rows = signed(template, parcel.table.filter(pa.array(is_mine)))
+                for reader in readers:
+                    reader.give(rows)
+            self._subscribed[number] = [reader for reader in readers if not reader.is_over]
+
+    def _activate(self, turned: int, parcels: list[Parcel]) -> None:
+        """All shards have turned to this version: those up to it need wait no longer."""
+        told = []
+        for version in range(self._activated + 1, turned + 1):
+            if version in self._new_focals:
+                told += activate(version, self._new_focals.pop(version), parcels)
+            for number in self._dropped.pop(version, []):
+                for reader in self._subscribed.pop(number, []):
+                    reader.end()
+        if told:
+            self._tell(told)
+        self._activated = max(self._activated, turned)
+
+    def keep_log(self, log: Log, seconds: float) -> None:
+        self._log, self._keep_s = log, seconds
+
+    def _prune(self) -> None:
+        """Batches that are older than they need to be kept; the last one stays."""
+        now = time.time()
+        if self._log is None or now - self._pruned_at < SECONDS_BETWEEN_PRUNINGS:
+            return
+        self._pruned_at = now
+        for number in self._log.numbers()[:-1]:
+            if now - self._log.written_at(number) < self._keep_s:
+                return
+            self._log.remove(number)
+
+    def end(self, failure: BaseException | None = None) -> None:
+        """Nobody gets anything any more."""
+        for readers in self._subscribed.values():
+            for reader in readers:
+                reader.end(failure)
+        self._subscribed.clear()
+
+
+def _read(path: Path) -> tuple[int, int]:
+    if not path.exists():
+        return -1, 0
+    try:
+        said = json.loads(path.read_text())
+        return int(said["delivered"]), int(said["activated"])
+    except (ValueError, LookupError, TypeError) as e:
+        raise StateError(
+            "state.broken_ledger", f"{path.name} cannot be read: {e}", "use a new checkpoint"
+        ) from e

@@ -1,0 +1,348 @@
+"""A session: continuous queries over a running pipeline, from Python.
+
+session.execute(sql) ─┐                                     ┌─► subscribe(name)   signed Arrow batches
+session.register(…)  ─┼─► journal ─► control log ─► shards ─┼─► answer(name)      an Arrow table
+session.stream(df)   ─┘                    readings ─┘      └─► updates()         a streaming DataFrame
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import threading
+from collections.abc import Iterable
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from sanderling.clock import duration_us
+from sanderling.deliver.courier import Courier
+from sanderling.deliver.log import Log
+from sanderling.errors import ConfigError, SanderlingError, SessionError, StateError, did_you_mean
+from sanderling.language.script import read_script
+from sanderling.language.statements import DescribeQuery, Explain, Show
+from sanderling.plan.listing import Listing
+from sanderling.plan.living import Change, LivingPlan
+from sanderling.session.desk import Desk
+from sanderling.session.journal import SAID, STARTED, Journal, Line
+from sanderling.session.subscription import Subscription
+from sanderling.settings import Settings
+from sanderling.spark.checkpoint import agree, alone_in, digest_of, session_note
+from sanderling.spark.frames import columns_of
+from sanderling.spark.living import Inputs, find_inputs, start_living, updates_of
+from sanderling.spark.plans import PlanFolder
+from sanderling.spark.run import cores_of, in_our_words
+from sanderling.spark.session import start_session
+from sanderling.spark.updates import Wanted
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+MOST_ROWS = 1_000_000
+
+
+def connect(
+    spark: SparkSession | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    *,
+    shards: int | None = None,
+    master: str = "local[*]",
+    keep: str = "1 hour",
+    trigger: str = "100 milliseconds",
+) -> Session:
+    """A session: a new one, or the one that a checkpoint holds.
+
+    spark       a session of Spark to run in; without one, we start one with `master`
+    checkpoint  a folder that all machines see; without one, nothing is left when the session stops
+    shards      into how many parts objects are divided; without it, as many as the master has cores
+    keep        how long updates stay readable for `updates()`
+    trigger     how often Spark looks for new readings
+    """
+    keep_us = duration_us(keep)
+    if keep_us is None:
+        raise ConfigError("config.bad_option", f'keep = "{keep}" is no duration', "say, '1 hour'")
+    return Session(spark, Path(checkpoint) if checkpoint else None, shards, master, keep_us / 1e6, trigger)
+
+
+class Session:
+    """Made by `sanderling.connect`. May be used from several threads."""
+
+    def __init__(
+        self, spark: SparkSession | None, checkpoint: Path | None, shards: int | None, master: str,
+        keep_s: float, trigger: str,
+    ):  # fmt: skip
+        self._given, self._spark = spark, spark
+        self._shards, self._master, self._trigger, self._keep_s = shards, master, trigger, keep_s
+        self._is_temporary = checkpoint is None
+        self._work = checkpoint or Path(tempfile.mkdtemp(prefix="sanderling-"))
+        self._work.mkdir(parents=True, exist_ok=True)
+        self._held = ExitStack()
+        self._held.enter_context(alone_in(self._work))
+        self._lock = threading.RLock()
+        self._living = LivingPlan()
+        self._frames: dict[str, DataFrame] = {}
+        self._plans = PlanFolder.in_(self._work / "plans")
+        self._named = PlanFolder.in_(self._work / "queries", are_named=True)
+        self._desk = Desk(self._work)
+        self._courier: Courier | None = None
+        self._query: StreamingQuery | None = None
+        self._is_stopped = False
+        try:
+            self._journal = Journal(self._work / "journal.jsonl")
+            self._tell_again()
+        except BaseException:
+            self._held.close()
+            raise
+
+    # ----- what there is
+
+    def execute(self, sql: str) -> pa.Table | None:
+        """Runs statements, all of them or none; what SHOW, DESCRIBE or EXPLAIN answers comes back.
+
+        While the session runs, queries begin at the next tick to close, and first tell their whole answer.
+        """
+        with self._lock:
+            self._refuse_stopped()
+            if _only_shows(sql):
+                return _as_table(self._living.execute(sql).listings)
+            if self._query is None and self._journal.is_known(sql):
+                return None  # done before the restart
+            change = self._living.execute(sql)
+            self._note(Line(SAID, sql, self._digest(change)), change)
+            if self._query is not None and change.growth is not None:
+                self._desk.announce(change.version)
+            return _as_table(change.listings)
+
+    def register(self, name: str, select: str) -> None:
+        """Registers a query: `session.register("trucks", "SELECT id FROM Vehicles INSIDE (0, 0, 1, 1)")`."""
+        self.execute(f"REGISTER QUERY {_quoted(name)} AS {select.strip().rstrip(';')}")
+
+    def drop(self, name: str) -> None:
+        """Drops a query: it tells nothing more."""
+        self.execute(f"DROP QUERY {_quoted(name)}")
+
+    def stream(
+        self, frame: DataFrame, *, name: str, key: str, time: str, location: tuple[str, str],
+        gone: str | None = None, tick: str = "1 second", lateness: str = "0 seconds",
+        stale_after: str | None = None,
+    ) -> None:  # fmt: skip
+        """Declares a streaming DataFrame as a stream. After a restart it has to be given again."""
+        if not getattr(frame, "isStreaming", False):
+            raise ConfigError(
+                "config.not_streaming", f'"{name}" is no streaming DataFrame', "use spark.readStream"
+            )
+        columns = columns_of(frame)
+        for column in (key, time, *location, *([gone] if gone else [])):
+            if column not in columns:
+                raise ConfigError(
+                    "config.no_column", f'the DataFrame of "{name}" has no usable column "{column}"',
+                    did_you_mean(column, columns),
+                )  # fmt: skip
+        listed = ", ".join(f"{_quoted(c)} {t.name}" for c, t in columns.items())
+        gone_clause = f" GONE {_quoted(gone)}" if gone else ""
+        stale = f", stale_after = {_text(stale_after)}" if stale_after else ""
+        x, y = (_quoted(c) for c in location)
+        with self._lock:
+            self.execute(
+                f"CREATE STREAM {_quoted(name)} ({listed}) KEY {_quoted(key)} TIME {_quoted(time)} "
+                f"LOCATION ({x}, {y}){gone_clause} "
+                f"WITH (tick = {_text(tick)}, lateness = {_text(lateness)}{stale})"
+            )
+            self._frames[name] = frame
+
+    @property
+    def queries(self) -> list[str]:
+        """The names of the queries that are registered."""
+        return self._desk.names()
+
+    # ----- running
+
+    @property
+    def is_running(self) -> bool:
+        return self._query is not None and bool(self._query.isActive)
+
+    @property
+    def spark(self) -> SparkSession:
+        """The session of Spark; started when it is first needed."""
+        if self._spark is None:
+            shards = self._shards or cores_of(self._master)
+            self._spark = start_session(self._master, shards, self._work / "spark.log")
+        return self._spark
+
+    def start(self) -> Session:
+        """Starts the stream, from where the checkpoint stands."""
+        with self._lock:
+            self._refuse_stopped()
+            if self._query is not None:
+                raise SessionError("session.running", "the session runs already")
+            inputs = find_inputs(self._living.streams.values(), self._frames, self._work)
+            shards = self._shards or cores_of(self._master)
+            shards = agree(self._work, session_note(inputs.files, shards), self._shards)
+            if not any(line.kind == STARTED for line in self._journal.lines):
+                change = self._living.start()
+                self._note(Line(STARTED, "", digest_of(change.plan, "")), change)
+            self._start(inputs, shards)
+            self._journal.forget_known()
+            self._desk.announce(self._living.version)  # a run that was killed may not have come to it
+        return self
+
+    def _start(self, inputs: Inputs, shards: int) -> None:
+        log = Log(self._work / "said")
+        first = self._named.plan(0)
+        courier = Courier(log, self._desk.deliver, self._desk.delivered, is_log_kept=True)
+        self._desk.keep_log(log, self._keep_s)
+        try:
+            self._query = start_living(
+                self.spark, first, self._plans, inputs, shards, self._work, Settings(), courier.take,
+                self._trigger,
+            )  # fmt: skip
+        except BaseException:
+            courier.close()
+            raise
+        self._courier = courier
+
+    def process_all(self) -> None:
+        """Returns when all readings that Spark can see have been processed and told."""
+        query, courier = self._running()
+        try:
+            query.processAllAvailable()
+        except Exception as e:
+            raise self._failure() or e from e
+        courier.flush()
+
+    def await_termination(self, timeout: int | None = None) -> bool:
+        """Waits until the session stops or fails; whether it did in time."""
+        query, _ = self._running()
+        try:
+            ended = query.awaitTermination(timeout)
+            return True if timeout is None else bool(ended)
+        except Exception as e:
+            raise self._failure() or e from e
+
+    def stop(self) -> None:
+        """Stops the stream; a session with a checkpoint can be connected to again."""
+        with self._lock:
+            if self._is_stopped:
+                return
+            self._is_stopped = True
+            failure = self._failure()
+            if self._query is not None:
+                self._query.stop()
+            if self._courier is not None:
+                self._courier.settle()
+                self._courier.close()
+            self._desk.end(failure)
+            if self._given is None and self._spark is not None:
+                self._spark.stop()
+            self._held.close()
+            if self._is_temporary:
+                shutil.rmtree(self._work, ignore_errors=True)
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, e: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    # ----- what comes out
+
+    def answer(self, name: str, timeout: float = 60.0) -> pa.Table:
+        """The answer of a query as at the last tick that closed; `.to_pandas()` makes a frame of it."""
+        self._running()
+        return self._desk.answer(name, timeout, self._failure)
+
+    def subscribe(self, name: str, most_rows: int = MOST_ROWS) -> Subscription:
+        """Signed Arrow batches of a query, the whole answer first; at most so many rows wait for a reader."""
+        self._running()
+        return self._desk.subscribe(name, most_rows)
+
+    def updates(self, name: str | None = None) -> DataFrame:
+        """Updates as a streaming DataFrame: query, tick, sign, row as JSON; or those of one query, typed."""
+        number = None if name is None else self._desk.number_of(name)
+        return updates_of(self.spark, Wanted(str((self._work / "said").resolve()), self._named, number))
+
+    def dead_letters(self) -> DataFrame:
+        """What could not be read, or came too late, as a streaming DataFrame."""
+        wanted = Wanted(str((self._work / "said").resolve()), self._named, are_letters=True)
+        return updates_of(self.spark, wanted)
+
+    # ----- inside
+
+    def _tell_again(self) -> None:
+        """After a restart: everything that was said, in the same order."""
+        for line in self._journal.lines:
+            change = self._living.start() if line.kind == STARTED else self._living.execute(line.text)
+            if line.digest != (digest_of(change.plan, "") if line.kind == STARTED else self._digest(change)):
+                raise _changed(line)
+            self._desk.turn(change)
+            self._keep(change)
+
+    def _note(self, line: Line, change: Change) -> None:
+        """On disk, before a shard hears of it."""
+        self._keep(change)
+        self._journal.append(line)
+        self._desk.turn(change)
+
+    def _keep(self, change: Change) -> None:
+        if self._living.is_started and (change.growth is not None or change.version == 0):
+            for folder in (self._plans, self._named):
+                folder.keep(change.plan, change.growth)
+
+    def _digest(self, change: Change) -> str:
+        return digest_of(change.growth.added, "") if change.growth is not None else ""
+
+    def _refuse_stopped(self) -> None:
+        if self._is_stopped:
+            raise SessionError("session.stopped", "the session has been stopped", "connect again")
+
+    def _running(self) -> tuple[StreamingQuery, Courier]:
+        self._refuse_stopped()
+        if self._query is None or self._courier is None:
+            raise SessionError("session.not_running", "the session does not run yet", "session.start()")
+        failure = self._failure()
+        if failure is not None:
+            raise failure
+        return self._query, self._courier
+
+    def _failure(self) -> SanderlingError | None:
+        """Why the stream has ended by itself, if it has."""
+        if self._courier is not None and self._courier.failure is not None:
+            e = self._courier.failure
+            return e if isinstance(e, SanderlingError) else SessionError("session.failed", str(e))
+        e = None if self._query is None or self._query.isActive else self._query.exception()
+        return None if e is None else in_our_words(e, self._work / "spark.log")
+
+
+def _only_shows(sql: str) -> bool:
+    """Whether a text changes nothing."""
+    return len(sql) < 10_000 and all(isinstance(s, (Show, DescribeQuery, Explain)) for s in read_script(sql))
+
+
+def _as_table(listings: Iterable[Listing]) -> pa.Table | None:
+    *_, last = [None, *listings]
+    if last is None:
+        return None
+    columns = list(zip(*last.rows, strict=True)) or [()] * len(last.columns)
+    return pa.table({n: pa.array(c, pa.string()) for n, c in zip(last.columns, columns, strict=True)})
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _text(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _changed(line: Line) -> StateError:
+    return StateError(
+        "state.other_script", f"a file that the session read has changed since: {line.text[:200]}",
+        "put the file back, or use a new checkpoint",
+    )  # fmt: skip
