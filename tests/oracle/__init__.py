@@ -1,6 +1,6 @@
 """The brute-force oracle: slow, obvious, and sharing no code with what it judges."""
 
-from .oracle import Query, Reading, Result, Row, Update, run, run_fast
+from .oracle import Nearest, Query, Reading, Result, Row, Update, run, run_fast
 from .shapes import Area, Box, Disc, Everywhere, MovingBox, MovingDisc, Shape
 
 __all__ = [
@@ -10,6 +10,7 @@ __all__ = [
     "Everywhere",
     "MovingBox",
     "MovingDisc",
+    "Nearest",
     "Query",
     "Reading",
     "Result",

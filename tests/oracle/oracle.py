@@ -37,6 +37,16 @@ def always(values: Values) -> bool:
 
 
 @dataclass(frozen=True)
+class Nearest:
+    """kNN: only the k nearest of those that a query would hold; to a place, or to a focal object."""
+
+    k: int
+    x: float = 0.0
+    y: float = 0.0
+    focal: object = None  # its key; None: to the place
+
+
+@dataclass(frozen=True)
 class Query:
     """A NOW query, existing at the ticks T with begin <= T < end; it begins with its whole answer.
 
@@ -50,6 +60,7 @@ class Query:
     where: Callable[[Values], bool | None] = always  # None is SQL's NULL: not satisfied
     begin: int | None = None
     end: int | None = None
+    nearest: Nearest | None = None
 
     def exists(self, tick: int) -> bool:
         return (self.begin is None or self.begin <= tick) and (self.end is None or tick < self.end)
@@ -121,6 +132,7 @@ def run_fast(
     last: dict[object, Reading] = {}
     now: dict[object, Reading] = {}
     held: dict[tuple[int, int], dict[object, Row]] = defaultdict(dict)  # (query, shape) -> key -> row
+    answers: dict[int, Counter[Row]] = {}  # of kNN queries, which are looked at whole
     updates: list[Update] = []
     for tick in ticks_that_matter(accepted, queries, tick_us, stale_after_us, closed_to):
         last.update((reading.key, reading) for reading in reported[tick])
@@ -130,9 +142,15 @@ def run_fast(
             if is_present(last[key], tick, stale_after_us):
                 now[key] = last[key]
         for q, query in enumerate(queries):
-            if query.exists(tick):
+            if query.exists(tick) and query.nearest is not None:
+                before = answers.get(q, Counter()) if query.exists(tick - tick_us) else Counter()
+                answers[q] = answer(query, now)
+                change = Counter(answers[q])
+                change.subtract(before)
+                updates += signed(tick, query.name, change)
+            elif query.exists(tick):
                 begins = not query.exists(tick - tick_us)
-                change: Counter[Row] = Counter()
+                change = Counter()
                 for s, (shape, attributes) in enumerate(query.shapes):
                     rows = held[q, s]
                     moved = isinstance(shape, MovingBox | MovingDisc) and shape.focal in changed
@@ -220,13 +238,31 @@ def now_at(tick: int, accepted: Iterable[Reading], stale_after_us: int | None) -
 
 def answer(query: Query, now: Mapping[object, Reading]) -> Counter[Row]:
     """The multiset of rows of a query, given everybody's last reading."""
-    rows: Counter[Row] = Counter()
-    for shape, attributes in query.shapes:
-        for reading in now.values():
-            row = row_of(query, shape, attributes, reading, now)
-            if row is not None:
-                rows[row] += 1
-    return rows
+    held = [
+        (reading, row)
+        for shape, attributes in query.shapes
+        for reading in now.values()
+        if (row := row_of(query, shape, attributes, reading, now)) is not None
+    ]
+    return Counter(row for _, row in (held if query.nearest is None else nearest(query.nearest, held, now)))
+
+
+def nearest(
+    ask: Nearest, held: list[tuple[Reading, Row]], now: Mapping[object, Reading]
+) -> list[tuple[Reading, Row]]:
+    """The k nearest, ties by the smaller key; nobody while the focal object is absent, and never itself."""
+    x, y = float(ask.x), float(ask.y)
+    if ask.focal is not None:
+        if ask.focal not in now:
+            return []
+        x, y = float(now[ask.focal].x), float(now[ask.focal].y)
+
+    def by_distance(one: tuple[Reading, Row]) -> tuple[object, ...]:
+        dx, dy = float(one[0].x) - x, float(one[0].y) - y
+        return (dx * dx + dy * dy, one[0].key)
+
+    others = [one for one in held if ask.focal is None or one[0].key != ask.focal]
+    return sorted(others, key=by_distance)[: ask.k]
 
 
 def row_of(

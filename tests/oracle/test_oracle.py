@@ -12,7 +12,7 @@ import shapely
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from . import Area, Box, Disc, Everywhere, MovingBox, MovingDisc, Query, Reading, run, run_fast
+from . import Area, Box, Disc, Everywhere, MovingBox, MovingDisc, Nearest, Query, Reading, run, run_fast
 from .oracle import Values, always, tick_end
 
 TICK = 10
@@ -141,6 +141,27 @@ def test_a_join_with_regions_gives_pairs():
 
 def test_a_moving_query_is_empty_without_its_focal_object_and_never_holds_it():
     query = inside(MovingDisc("f", 5))
+    readings = [at("p", 10, 3, 4), at("f", 20, 0, 0), at("f", 30, 1, 0, gone=True), at("f", 40, 0, 0)]
+    assert told(readings, [query]) == [(20, "q", 1, ("p",)), (30, "q", -1, ("p",)), (40, "q", 1, ("p",))]
+
+
+def test_the_k_nearest_are_told_and_ties_go_to_the_smaller_key():
+    query = inside(Everywhere(), nearest=Nearest(2, 0, 0))
+    readings = [at("c", 10, 1, 0), at("b", 10, 0, 1), at("a", 20, 0, -1), at("a", 30, 9, 9)]
+    assert told(readings, [query]) == [
+        (10, "q", 1, ("b",)), (10, "q", 1, ("c",)), (20, "q", -1, ("c",)), (20, "q", 1, ("a",)),
+        (30, "q", -1, ("a",)), (30, "q", 1, ("c",)),
+    ]  # fmt: skip
+
+
+def test_the_nearest_are_those_among_the_inside_that_satisfy_the_condition():
+    query = inside(Box(0, 0, 9, 9), nearest=Nearest(1, 0, 0), where=lambda values: values["x"] > 1)
+    readings = [at("a", 10, 1, 1), at("b", 10, 5, 5), at("c", 10, -3, 0), at("d", 20, 2, 2)]
+    assert told(readings, [query]) == [(10, "q", 1, ("b",)), (20, "q", -1, ("b",)), (20, "q", 1, ("d",))]
+
+
+def test_a_focal_object_is_not_its_own_neighbour_and_takes_them_along_when_it_is_gone():
+    query = inside(Everywhere(), nearest=Nearest(1, focal="f"))
     readings = [at("p", 10, 3, 4), at("f", 20, 0, 0), at("f", 30, 1, 0, gone=True), at("f", 40, 0, 0)]
     assert told(readings, [query]) == [(20, "q", 1, ("p",)), (30, "q", -1, ("p",)), (40, "q", 1, ("p",))]
 
@@ -368,6 +389,7 @@ readings_of_three = st.lists(
     ),
     max_size=14,
 )
+nearest = st.none() | st.builds(Nearest, st.integers(1, 3), small, small, st.none() | keys)
 times = st.none() | st.integers(-3, 7).map(lambda n: n * TICK)
 
 
@@ -380,7 +402,7 @@ def query_sets(draw):
             st.sampled_from([always, lambda values: None if values["v"] is None else values["x"] > 1])
         )
         select = of(*draw(st.lists(st.sampled_from(["id", "v", "r", "x"]), max_size=2)))
-        query = Query(name, pairs, select, where, draw(times), draw(times))
+        query = Query(name, pairs, select, where, draw(times), draw(times), draw(nearest))
         queries.append(query)
         if query.end is not None and draw(st.booleans()):
             queries.append(replace(query, begin=query.end + draw(st.sampled_from([0, TICK])), end=None))
