@@ -1,0 +1,355 @@
+"""Which kNN queries does a change concern? Each has an influence: within its k-th distance, and its region.
+
+A query is looked at again if its focal object moved, or if an object changed that was in its
+influence or is. Queries are in cells by the middle of their influence, on levels by its size;
+those with fewer than k objects and no region concern everything, and are wide.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sanderling.kernels.cells import NOBODY, beyond, longer, near, put
+from sanderling.kernels.cross import holds_place
+from sanderling.kernels.grid import bucket_of, cell_of
+from sanderling.kernels.jit import jit
+from sanderling.kernels.nearest import INFINITE, extent, find_nearest, is_nowhere
+from sanderling.kernels.seekers import Changes, FocalPlaces, Lists, Scene, Seekers, Sights
+
+Bools = npt.NDArray[np.bool_]
+F64 = npt.NDArray[np.float64]
+I64 = npt.NDArray[np.int64]
+I32 = npt.NDArray[np.int32]
+I8 = npt.NDArray[np.int8]
+U64 = npt.NDArray[np.uint64]
+
+# Looking at a query again costs as much as asking so many objects whom they concern.
+MOVES_A_SEARCH = 1
+
+
+# ----- where queries are looked for
+
+
+@jit
+def leave_wide(q: int, c: int, wide_head: I32, wide_next: I32, wide_previous: I32) -> None:
+    before, after = wide_previous[q], wide_next[q]
+    if before >= 0:
+        wide_next[before] = after
+    else:
+        wide_head[c] = after
+    if after >= 0:
+        wide_previous[after] = before
+
+
+@jit
+def forget(q: int, c: int, sights: Any) -> None:
+    """Nothing concerns the query any more."""
+    middles = sights.middles
+    if middles.bucket[q] >= 0:
+        sights.on_level[middles.level[q]] -= 1
+        put(middles, q, np.nan, np.nan)
+    if sights.is_wide[q]:
+        leave_wide(q, c, sights.wide_head, sights.wide_next, sights.wide_previous)
+        sights.is_wide[q] = False
+
+
+@jit
+def influence_of(
+    x: float, y: float, kth: float, kind: int, a: float, b: float, c: float, d: float
+) -> tuple[float, float, float, float]:
+    """A box around all places that are within the k-th distance and in the region."""
+    x1, y1, x2, y2 = extent(kind, a, b, c, d)
+    if kth < INFINITE:
+        r = np.sqrt(kth)
+        w, h = beyond(x, r), beyond(y, r)
+        x1, y1, x2, y2 = max(x1, x - w), max(y1, y - h), min(x2, x + w), min(y2, y + h)
+    return x1, y1, x2, y2
+
+
+@jit
+def listen(which: I32, condition: I32, sights: Any) -> None:
+    """From now on what happens within their influence concerns these queries."""
+    place, kth, kind, region, box = sights.place, sights.kth, sights.kind, sights.region, sights.influence
+    middles, reach, on_level, is_wide = sights.middles, sights.reach, sights.on_level, sights.is_wide
+    head, next_, previous = sights.wide_head, sights.wide_next, sights.wide_previous
+    level_of, bucket = middles.level, middles.bucket
+    for q in which:
+        x, y = place[q, 0], place[q, 1]
+        if is_nowhere(x, kind[q], region[q, 0]):
+            forget(q, condition[q], sights)
+            continue
+        x1, y1, x2, y2 = influence_of(
+            x, y, kth[q], kind[q], region[q, 0], region[q, 1], region[q, 2], region[q, 3]
+        )
+        box[q, 0], box[q, 1], box[q, 2], box[q, 3] = x1, y1, x2, y2
+        middle_x, middle_y = x1 / 2 + x2 / 2, y1 / 2 + y2 / 2
+        size = max(x2 - middle_x, y2 - middle_y, 0.0)
+        level = 0
+        while level < len(reach) and not size <= reach[level]:
+            level += 1
+        is_listed = bucket[q] >= 0
+        if is_wide[q] or (is_listed and level_of[q] != level):
+            forget(q, condition[q], sights)
+            is_listed = False
+        if level < len(reach):
+            on_level[level] += int(not is_listed)
+            level_of[q] = level
+            put(middles, q, middle_x, middle_y)
+            continue
+        c = condition[q]
+        next_[q], previous[q] = head[c], -1
+        if head[c] >= 0:
+            previous[head[c]] = q
+        head[c] = q
+        is_wide[q] = True
+
+
+@jit
+def concerns(q: int, x: float, y: float, influence: F64, place: F64, kth: F64, kind: I8, region: F64) -> bool:
+    """Whether this place is in the query's influence."""
+    if not (influence[q, 0] <= x <= influence[q, 2] and influence[q, 1] <= y <= influence[q, 3]):
+        return False
+    dx, dy = x - place[q, 0], y - place[q, 1]
+    return dx * dx + dy * dy <= kth[q] and holds_place(
+        kind[q], region[q, 0], region[q, 1], region[q, 2], region[q, 3], x, y
+    )
+
+
+@jit
+def mark_around(
+    m: int, m_end: int, seekers: Any, sights: Any, scene: Any, changes: Any, marked: I32, n: int
+) -> int:
+    """Marks the queries that are concerned by objects where they were, or where they are now."""
+    # Taken out of their tuples once: inside the loop each use would count references.
+    condition, watch = seekers.condition, seekers.watch
+    is_marked, influence, at, kth = sights.is_marked, sights.influence, sights.place, sights.kth
+    kind, region, reach, on_level = sights.kind, sights.region, sights.reach, sights.on_level
+    cell, level_of, head, next_, _, bucket, middle = sights.middles
+    wide_head, wide_next = sights.wide_head, sights.wide_next
+    _, who, new_x, new_y, _, bits, holds = changes
+    place, held = scene.objects.place, scene.holds
+    found = np.empty(len(is_marked), np.int32)
+    for i in range(m, m_end):
+        o = who[i]
+        is_moved = not (place[o, 0] == new_x[i] and place[o, 1] == new_y[i])
+        has_changed = is_moved or bits[i] != 0
+        for c in range(len(holds)):
+            has_changed = has_changed or held[c, o] != holds[c, i]
+        if not has_changed:
+            continue
+        for is_new in (False, True):
+            x, y = (new_x[i], new_y[i]) if is_new else (place[o, 0], place[o, 1])
+            if x != x:
+                continue
+            for level in range(len(reach)):
+                if on_level[level] == 0:
+                    continue
+                w, h = beyond(x, reach[level]), beyond(y, reach[level])
+                many = near(
+                    cell[level], level_of, head, next_, bucket, middle, level,
+                    x - w, y - h, x + w, y + h, found,
+                )  # fmt: skip
+                for q in found[:many]:
+                    c = condition[q]
+                    if (
+                        not is_marked[q] and (holds[c, i] if is_new else held[c, o])
+                        and (is_moved or held[c, o] != holds[c, i] or (bits[i] & watch[q]) != 0)
+                        and concerns(q, x, y, influence, at, kth, kind, region)
+                    ):  # fmt: skip
+                        is_marked[q] = True
+                        marked[n] = q
+                        n += 1
+            for c in range(len(wide_head)):
+                q = wide_head[c] if (holds[c, i] if is_new else held[c, o]) else NOBODY
+                while q >= 0:
+                    if (
+                        not is_marked[q]
+                        and (is_moved or held[c, o] != holds[c, i] or (bits[i] & watch[q]) != 0)
+                        and concerns(q, x, y, influence, at, kth, kind, region)  # type: ignore[arg-type]
+                    ):
+                        is_marked[q] = True
+                        marked[n] = q
+                        n += 1
+                    q = wide_next[q]
+    return n
+
+
+# ----- a tick
+
+
+@jit
+def move_focals(f: int, f_end: int, focal_places: Any, seekers: Any, sights: Any, marked: I32, n: int) -> int:
+    """Queries go along with their focal objects, and are marked."""
+    _, who, xs, ys = focal_places
+    first, of_focal, focal, region_focal = (
+        seekers.first, seekers.of_focal, seekers.focal, seekers.region_focal,
+    )  # fmt: skip
+    place, region = sights.place, sights.region
+    is_marked, is_live = sights.is_marked, sights.is_live
+    for i in range(f, f_end):
+        for j in range(first[who[i]], first[who[i] + 1]):
+            q = of_focal[j]
+            has_moved = False
+            if focal[q] == who[i]:
+                has_moved = place[q, 0] != xs[i] or place[q, 1] != ys[i]
+                place[q, 0], place[q, 1] = xs[i], ys[i]
+            if region_focal[q] == who[i]:
+                has_moved = has_moved or region[q, 0] != xs[i] or region[q, 1] != ys[i]
+                region[q, 0], region[q, 1] = xs[i], ys[i]
+            if has_moved and is_live[q] and not is_marked[q]:
+                is_marked[q] = True
+                marked[n] = q
+                n += 1
+    return n
+
+
+@jit
+def move_objects(m: int, m_end: int, changes: Any, scene: Any) -> None:
+    _, who, xs, ys, rows, bits, holds = changes
+    objects, bounds, now_holds, row, changed = (
+        scene.objects,
+        scene.bounds,
+        scene.holds,
+        scene.row,
+        scene.changed,
+    )
+    bucket, place, size, mask = objects.bucket, objects.place, objects.cell[0], len(objects.head) - 1
+    left, low, right, high = bounds
+    present = scene.present[0]
+    for i in range(m, m_end):
+        o = who[i]
+        present -= int(bucket[o] >= 0)
+        to = -1
+        if xs[i] == xs[i]:
+            column, line = cell_of(xs[i], size), cell_of(ys[i], size)
+            to = bucket_of(column, line, mask)
+            left, low, right, high = min(left, column), min(low, line), max(right, column), max(high, line)
+            present += 1
+        if to == bucket[o]:
+            # Most stay in their cell.
+            place[o, 0], place[o, 1] = xs[i], ys[i]
+        else:
+            put(objects, o, xs[i], ys[i])
+        row[o], changed[o] = rows[i], bits[i]
+        for c in range(len(holds)):
+            now_holds[c, o] = holds[c, i]
+    scene.present[0] = present
+    bounds[0], bounds[1], bounds[2], bounds[3] = left, low, right, high
+
+
+@jit
+def disturb(
+    m: int, m_end: int, f: int, f_end: int, seekers: Any, sights: Any, scene: Any, changes: Any,
+    focal_places: Any,
+) -> I32:  # fmt: skip
+    """Everything moves as in one tick; gives the queries that are to be looked at again."""
+    is_marked, is_live, live = sights.is_marked, sights.is_live, sights.live[0]
+    marked = np.empty(len(is_live), np.int32)
+    n = move_focals(f, f_end, focal_places, seekers, sights, marked, 0)
+    if (m_end - m) <= MOVES_A_SEARCH * (live - n):
+        n = mark_around(m, m_end, seekers, sights, scene, changes, marked, n)
+    elif n < live:
+        for q in range(len(is_live)):
+            if is_live[q] and not is_marked[q]:
+                is_marked[q] = True
+                marked[n] = q
+                n += 1
+    move_objects(m, m_end, changes, scene)
+    for j in range(n):
+        is_marked[marked[j]] = False
+    return marked[:n]
+
+
+@jit
+def keep(which: I32, starts: I64, objects: I32, d2: F64, seekers: Any, sights: Any, changed: U64) -> Bools:
+    """The queries have these lists now; gives whether there is anything new in each."""
+    k, start, condition, watch = seekers.k, seekers.start, seekers.condition, seekers.watch
+    count, kept, kept_d2, kth = sights.kept_count, sights.kept, sights.kept_d2, sights.kth
+    is_new = np.zeros(len(which), np.bool_)
+    for i in range(len(which)):
+        q, first, n = which[i], starts[i], starts[i + 1] - starts[i]
+        new = n != count[q] or n > k[q]
+        farthest = 0.0
+        for j in range(n):
+            o, at = objects[first + j], start[q] + j
+            farthest = max(farthest, d2[first + j])
+            if not new:
+                new = kept[at] != o or kept_d2[at] != d2[first + j] or (changed[o] & watch[q]) != 0
+        if new and n <= k[q]:
+            for j in range(n):
+                kept[start[q] + j], kept_d2[start[q] + j] = objects[first + j], d2[first + j]
+        count[q], kth[q] = n, farthest if n >= k[q] else INFINITE
+        is_new[i] = new
+    listen(which, condition, sights)
+    return is_new
+
+
+@jit
+def advance_all(seekers: Any, sights: Any, scene: Any, changes: Any, focal_places: Any) -> Any:
+    tick_of, who = changes.tick, changes.object
+    focal_tick, focals = focal_places.tick, focal_places.focal
+    k, row, bits = seekers.k, scene.row, scene.changed
+    ticks, queries, counts = np.empty(64, np.int64), np.empty(64, np.int32), np.empty(64, np.int64)
+    rows, d2s = np.empty(1024, np.int64), np.empty(1024)
+    n_lists, n_rows, m, f = 0, 0, 0, 0
+    while m < len(who) or f < len(focals):
+        if f == len(focals) or (m < len(who) and tick_of[m] < focal_tick[f]):
+            tick = tick_of[m]
+        else:
+            tick = focal_tick[f]
+        m_end, f_end = m, f
+        while m_end < len(who) and tick_of[m_end] == tick:
+            m_end += 1
+        while f_end < len(focals) and focal_tick[f_end] == tick:
+            f_end += 1
+        which = disturb(m, m_end, f, f_end, seekers, sights, scene, changes, focal_places)
+        if len(which):
+            starts, objects, d2 = find_nearest(which, k[which], seekers, sights, scene)
+            is_new = keep(which, starts, objects, d2, seekers, sights, bits)
+            while n_lists + len(which) > len(ticks):
+                ticks, queries, counts = longer(ticks), longer(queries), longer(counts)
+            while n_rows + len(objects) > len(rows):
+                rows, d2s = longer(rows), longer(d2s)
+            for i in range(len(which)):
+                if is_new[i]:
+                    ticks[n_lists], queries[n_lists] = tick, which[i]
+                    counts[n_lists] = starts[i + 1] - starts[i]
+                    n_lists += 1
+                    for j in range(starts[i], starts[i + 1]):
+                        rows[n_rows], d2s[n_rows] = row[objects[j]], d2[j]
+                        n_rows += 1
+        for i in range(m, m_end):
+            bits[who[i]] = 0
+        m, f = m_end, f_end
+    return ticks[:n_lists], queries[:n_lists], counts[:n_lists], rows[:n_rows], d2s[:n_rows]
+
+
+@jit
+def begin_all(which: I32, seekers: Any, sights: Any, scene: Any) -> Any:
+    """These queries live from now on; gives their lists."""
+    is_live, live, row = sights.is_live, sights.live, scene.row
+    for q in which:
+        live[0] += int(not is_live[q])
+        is_live[q] = True
+    starts, objects, d2 = find_nearest(which, seekers.k[which], seekers, sights, scene)
+    keep(which, starts, objects, d2, seekers, sights, scene.changed)
+    return starts, row[objects], d2
+
+
+@jit
+def end_all(which: I32, seekers: Any, sights: Any) -> None:
+    """These queries live no more."""
+    for q in which:
+        sights.live[0] -= int(sights.is_live[q])
+        sights.is_live[q] = False
+        forget(q, seekers.condition[q], sights)
+
+
+def advance(
+    seekers: Seekers, sights: Sights, scene: Scene, changes: Changes, focal_places: FocalPlaces
+) -> Lists:
+    """The lists that are new, over all ticks of some changes; `sights` and `scene` go along."""
+    return Lists(*advance_all(seekers, sights, scene, changes, focal_places))
