@@ -1,7 +1,7 @@
 """The columnar batches that travel between stages.
 
-readings ──► signed rows
-(ingest)     (operate, merge, deliver)
+readings ──► signed rows, candidates ──► signed rows
+(ingest)     (operate)                   (merge, deliver)
 """
 
 from __future__ import annotations
@@ -19,6 +19,18 @@ LATE = "__late"
 @dataclass(frozen=True, slots=True)
 class DeltaBatch:
     """Signed rows of one template: query, tick, sign, then the select list as c0, c1, …"""
+
+    template: int
+    rows: pa.Table
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateBatch:
+    """A shard's nearest, of the kNN queries of one template whose lists are new.
+
+    A row for each object of a list: query, tick, d2 (the square of its distance), key, then the select
+    list as c0, c1, …; an empty list is one row of NULLs.
+    """
 
     template: int
     rows: pa.Table

@@ -20,7 +20,7 @@ from sanderling.catalog import Stream
 from sanderling.errors import ConfigError
 from sanderling.ingest.files import STREAM_FORMATS, SourceFile, find_files, format_of, unpack
 from sanderling.ingest.header import check_header
-from sanderling.plan.plans import NO_QUERIES, Plan, Regions, StreamPlan
+from sanderling.plan.plans import NO_NEAREST, NO_QUERIES, Plan, Regions, StreamPlan
 from sanderling.route.pack import shipped_columns
 
 
@@ -70,4 +70,4 @@ def for_source(plan: StreamPlan) -> StreamPlan:
     ints, floats = nothing.astype(np.int64), nothing.astype(np.float64)
     small, kinds = ints.astype(np.int32), ints.astype(np.int8)
     none = Regions(small, small, ints, kinds, floats, floats, floats, floats, ints, ints, ints, ())
-    return replace(plan, templates=(), constants=(), regions=none)
+    return replace(plan, templates=(), constants=(), regions=none, nearest=NO_NEAREST)

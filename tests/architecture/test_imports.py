@@ -30,13 +30,13 @@ ALLOWED: dict[str, set[str]] = {
     "ingest": {"catalog", "errors", "relational", "types"},
     "route": {"batches", "catalog", "clock", "ingest", "kernels", "plan"},
     "operate": {"batches", "catalog", "clock", "kernels", "merge", "plan", "relational", "route"},
-    "merge": {"relational"},
+    "merge": {"plan", "relational", "route"},
     "deliver": {
         "clock", "crash", "errors", "ingest", "kernels", "laps", "merge", "plan", "relational", "route",
     },
     # what the stages stand on
     "kernels": set(),
-    "state": {"batches", "errors", "operate", "route"},
+    "state": {"batches", "errors", "merge", "operate", "route"},
     # what puts them together
     "pipeline": {"batches", "errors", "ingest", "plan", "route"},
     "spark": {

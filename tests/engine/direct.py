@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +17,7 @@ from sanderling.deliver.changes import UpdateLines, gather
 from sanderling.ingest.files import SourceFile
 from sanderling.ingest.read import Ingested, read_slice
 from sanderling.ingest.slices import Slice, Slicer
+from sanderling.merge.merge import Merge, merge_of, needs_merge
 from sanderling.operate.shard import Shard
 from sanderling.pipeline import for_shards, shard_schemas
 from sanderling.plan.growth import grown
@@ -22,13 +25,44 @@ from sanderling.plan.living import Change, LivingPlan
 from sanderling.plan.plans import ALWAYS, Plan, StreamPlan
 from sanderling.route.controls import activate, announce, ask
 from sanderling.route.pack import pack
-from sanderling.route.parcels import ANSWER, DELTAS, Parcel
-from sanderling.state.saved import catch_up, delta, restore, snapshot
+from sanderling.route.parcels import ANSWER, Parcel
+from sanderling.state import merged, saved
+
+
+class Copies:
+    """A shard or merge partition, what was saved of it, and another copy for turns."""
+
+    def __init__(self, state: Any, new: Callable[[], Any]):
+        """`state` is the module that saves and restores it."""
+        self.state, self.new = state, new
+        self.engine, self.other = new(), new()
+        self.base: bytes | None = None
+        self.deltas: list[bytes] = []
+        self.missed: list[bytes] = []
+
+    def take_turns(self, is_other: bool) -> None:
+        change = self.state.delta(self.engine)
+        self.deltas.append(change)
+        self.missed.append(change)
+        if is_other:
+            self.state.catch_up(self.other, self.missed)
+            self.engine, self.other, self.missed = self.other, self.engine, []
+
+    def restart(self, is_snapshot: bool, takes_turns: bool) -> None:
+        change = self.state.delta(self.engine)
+        self.base, self.deltas = (
+            (self.state.snapshot(self.engine), []) if is_snapshot else (self.base, [*self.deltas, change])
+        )
+        self.engine = self.new()
+        self.state.restore(self.engine, self.base, self.deltas)
+        if takes_turns:
+            self.other, self.missed = self.new(), []
+            self.state.restore(self.other, self.base, self.deltas)
 
 
 @dataclass
 class DirectRun:
-    """Shards in memory. `updates` and `letters` collect what came out, in order."""
+    """Shards and merge partitions in memory. `updates` and `letters` collect what came out, in order."""
 
     plan: Plan
     shards: int = 1
@@ -51,17 +85,25 @@ class DirectRun:
         self.waiting: list[tuple[Change, list[Parcel]]] = []
         # Where among the updates those of a query begin, by its name.
         self.since = {q.name: 0 for q in self.plan.queries}
-        self.engines = [self._new(n) for n in range(self.shards)]
-        self.saved: list[tuple[bytes | None, list[bytes]]] = [(None, []) for _ in range(self.shards)]
-        self.others = [self._new(n) for n in range(self.shards)] if self.takes_turns else []
-        self.missed: list[list[bytes]] = [[] for _ in range(self.shards)]
+        self.shard_copies = [Copies(saved, lambda n=n: self._new(n)) for n in range(self.shards)]
+        # As many as shards, but for one shard two: a query's lists are to find their way.
+        self.merges = [
+            Copies(merged, lambda n=n: self._new_merge(n)) for n in range(2 if self.shards == 1 else 3)
+        ]
         self.batches = 0
         self.numbers = dict.fromkeys((s.stream.name for s in self.plan.streams), 0)
+
+    @property
+    def engines(self) -> list[Shard]:
+        return [copies.engine for copies in self.shard_copies]
 
     def _new(self, number: int) -> Shard:
         """As it began: what came later is in what was saved."""
         plan = self.plans[self.first]
         return Shard(plan, number, shard_schemas(plan), self.plans.__getitem__)
+
+    def _new_merge(self, number: int) -> Merge:
+        return Merge(self.plans[self.first], number)
 
     def stream_plan(self, name: str) -> StreamPlan:
         return next(s for s in self.plan.streams if s.stream.name.casefold() == name.casefold())
@@ -84,15 +126,8 @@ class DirectRun:
     def _take_turns(self) -> None:
         """The last two of any three batches are the other copy's."""
         self.batches += 1
-        for number, engine in enumerate(self.engines if self.takes_turns else []):
-            change = delta(engine)
-            base, deltas = self.saved[number]
-            self.saved[number] = (base, [*deltas, change])
-            self.missed[number].append(change)
-            if self.batches % 3 != 2:
-                catch_up(self.others[number], self.missed[number])
-                self.engines[number], self.others[number] = self.others[number], engine
-                self.missed[number] = []
+        for copies in (*self.shard_copies, *self.merges) if self.takes_turns else ():
+            copies.take_turns(is_other=self.batches % 3 != 2)
 
     def _batch(self, stream: StreamPlan, piece: Slice | None) -> None:
         self._take_turns()
@@ -105,7 +140,8 @@ class DirectRun:
             ingested = Ingested(schema.empty_table(), LETTERS.empty_table(), 0)
         else:
             ingested = read_slice(stream.stream, piece)
-        parcels: list[list[Parcel]] = [[] for _ in self.engines]
+        engines = self.engines
+        parcels: list[list[Parcel]] = [[] for _ in engines]
         for shard, parcel in pack(stream, piece, ingested, self.shards, self.followed[stream.stream.name]):
             parcels[shard].append(parcel)
         self._advance(parcels)
@@ -114,8 +150,7 @@ class DirectRun:
         out = []
         for engine, mine in zip(self.engines, parcels, strict=True):
             # Through bytes, as between Spark's stages.
-            said = engine.advance([Parcel.from_bytes(p.to_bytes()) for p in mine])
-            out += [Parcel.from_bytes(p.to_bytes()) for p in said]
+            out += engine.advance([Parcel.from_bytes(p.to_bytes()) for p in mine])
         self._collect(out)
         return out
 
@@ -171,11 +206,24 @@ class DirectRun:
         out = []
         for engine in self.engines:
             part = engine.streams[stream.name]
-            deltas = part.close_to(max(tick_end(time, stream.tick_us), part.clock.closed_to))
-            out += [Parcel(DELTAS, d.rows, {"template": d.template, "stream": stream.name}) for d in deltas]
+            changes = part.close_to(max(tick_end(time, stream.tick_us), part.clock.closed_to))
+            out += engine.parcels(stream.name, changes)
         self._collect(out)
 
+    def _merged(self, out: list[Parcel]) -> list[Parcel]:
+        """What needs several shards goes through the merge partitions, last shard first."""
+        templates = self.plan.templates()
+        parcels: list[list[Parcel]] = [[] for _ in self.merges]
+        for parcel in reversed([p for p in out if needs_merge(templates, p)]):
+            for number, part in merge_of(parcel, len(self.merges)):
+                parcels[number].append(Parcel.from_bytes(part.to_bytes()))
+        done = [
+            p for copies, mine in zip(self.merges, parcels, strict=True) for p in copies.engine.advance(mine)
+        ]
+        return [p for p in out if not needs_merge(templates, p)] + done
+
     def _collect(self, out: list[Parcel]) -> None:
+        out = self._merged(out)
         for change in gather(self.plan, out).values():
             self.updates += [line.as_py() for line in UpdateLines(self.plan).of(change.rows)]
             letters = change.ordered_letters()
@@ -183,16 +231,8 @@ class DirectRun:
 
     def restart(self, is_snapshot: bool = False) -> None:
         """Saves, forgets everything, and comes back from what was saved."""
-        for number, engine in enumerate(self.engines):
-            base, deltas = self.saved[number]
-            change = delta(engine)
-            base, deltas = (snapshot(engine), []) if is_snapshot else (base, [*deltas, change])
-            self.saved[number] = (base, deltas)
-            self.engines[number] = self._new(number)
-            restore(self.engines[number], base, deltas)
-            if self.takes_turns:
-                self.others[number], self.missed[number] = self._new(number), []
-                restore(self.others[number], base, deltas)
+        for copies in (*self.shard_copies, *self.merges):
+            copies.restart(is_snapshot, self.takes_turns)
 
 
 def of_csv(plan: Plan) -> Plan:

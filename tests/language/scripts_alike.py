@@ -45,6 +45,10 @@ TAKEN = (
     "SELECT round(speed, N) AS r FROM taxi WHERE CASE WHEN n = N THEN S ELSE kind END = S",
     "SELECT id FROM taxi WHERE (speed > N) = (n > N)",
     "SELECT id FROM taxi WHERE seen >= S",
+    "SELECT id FROM taxi kNN (N, D, N)",
+    "SELECT id FROM taxi KNN ('M', N, N)",
+    "SELECT id FROM bus WHERE x > D INSIDE (N, N, N) knn('M', N, S)",
+    "SELECT id FROM taxi kNN ('M', N, N) INSIDE ('M', N, D)",
 )
 REFUSED = (
     "SELECT id FROM taxi INSIDE POLYGON ((0 0, N 0, N D, 0 0))",
@@ -58,6 +62,8 @@ REFUSED = (
     "SELECT id FROM taxi WHERE speed > N LIMIT N",
     "SELECT id FROM taxi WHERE speed IS NOT DISTINCT FROM N AND n IN (N, N, S)",
     "SELECT id FROM taxi INSIDE (N, N)",
+    "SELECT id FROM taxi kNN (N, N)",
+    "SELECT id FROM taxi kNN (D, N, N)",
     "SELECT N",
     "SELECT id FROM taxi WHERE",
     "SELECT kind AS k, count(N) FROM taxi",
@@ -139,7 +145,8 @@ def dump(plan: Plan) -> object:
         names = ("query", "template", "row_in_template", "kind", "a", "b", "c", "d", "focal", "begin", "end")
         templates = [
             (
-                t.id, t.where, sorted(t.where_reads), t.where_words, t.is_keyed, str(t.constants),
+                t.id, t.where, sorted(t.where_reads), t.where_words, t.is_keyed, t.is_nearest,
+                str(t.constants),
                 [(o.name, o.sql, o.type.name, sorted(o.reads), o.is_plain, o.words) for o in t.outputs],
             )
             for t in s.templates
@@ -147,7 +154,9 @@ def dump(plan: Plan) -> object:
         focals = (s.focals.to_pylist(), str(s.focals.type))
         constants = [(str(c.schema), c.to_pydict()) for c in s.constants]
         columns = [(n, str(getattr(r, n).dtype), getattr(r, n).tolist()) for n in names]
-        streams.append((s.stream.name, s.kept, templates, constants, columns, r.wkb, focals))
+        near = s.nearest
+        asked = [(n, getattr(near, n).tolist()) for n in ("region", "k", "x", "y", "focal")]
+        streams.append((s.stream.name, s.kept, templates, constants, columns, r.wkb, focals, asked))
     return repr((streams, list(plan.queries)))
 
 

@@ -127,7 +127,7 @@ def mark_around(
     condition, watch = seekers.condition, seekers.watch
     is_marked, influence, at, kth = sights.is_marked, sights.influence, sights.place, sights.kth
     kind, region, reach, on_level = sights.kind, sights.region, sights.reach, sights.on_level
-    cell, level_of, head, next_, _, bucket, middle = sights.middles
+    cell, level_of, head, next_, _, bucket, middle, _ = sights.middles
     wide_head, wide_next = sights.wide_head, sights.wide_next
     _, who, new_x, new_y, _, bits, holds = changes
     place, held = scene.objects.place, scene.holds

@@ -232,7 +232,7 @@ def find_nearest(which: I32, wanted: I64, seekers: Any, sights: Any, scene: Any)
     condition, focal, region_focal = seekers.condition, seekers.focal, seekers.region_focal
     kind, region, at = sights.kind, sights.region, sights.place
     k, start, count, kept = seekers.k, seekers.start, sights.kept_count, sights.kept
-    size, level, head, next_, _, bucket, place = scene.objects
+    size, level, head, next_, _, bucket, place, _ = scene.objects
     holds, bounds, own, present = scene.holds, scene.bounds, scene.own, scene.present[0]
     room = 16
     for i in range(len(which)):

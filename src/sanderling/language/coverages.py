@@ -130,12 +130,7 @@ class CoverageParser:
         self._advance()
         if not self._match(TokenType.COMMA):
             raise self._wrong_count(first, "a moving INSIDE needs a focal object and a size")
-        if self._curr and self._curr.token_type == TokenType.VAR:
-            raise self.refuse(
-                "query.wrong_type", f"the focal object {self._curr.text} is not a constant",
-                f"write its key in quotes: '{self._curr.text}'", self._curr,
-            )  # fmt: skip
-        focal = self._value("the focal object's key")
+        focal = self._focal()
         starts: list[Token] = []
         values: list[Value] = []
         while self._match(TokenType.COMMA):
@@ -152,6 +147,14 @@ class CoverageParser:
             if len(sizes) == 1
             else MovingRectShape(focal, sizes[0], sizes[1], spots)
         )
+
+    def _focal(self) -> Value:
+        if self._curr and self._curr.token_type == TokenType.VAR:
+            raise self.refuse(
+                "query.wrong_type", f"the focal object {self._curr.text} is not a constant",
+                f"write its key in quotes: '{self._curr.text}'", self._curr,
+            )  # fmt: skip
+        return self._value("the focal object's key")
 
     def _wrong_count(self, first: Token, message: str) -> QueryError:
         error: QueryError = self.refuse("query.wrong_argument_count", message, FORMS, first, self._prev)

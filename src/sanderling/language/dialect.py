@@ -1,8 +1,8 @@
 """Our SQL as a sqlglot dialect: Spark's, with the papers' clauses and our statements.
 
 `INSIDE` is a keyword with two roles: a clause of SELECT (`FROM taxi INSIDE (0, 0, 10, 10)`) and an
-operator in WHERE (`o.location INSIDE t.region`). It borrows a token type that Spark's dialect does
-not use, since sqlglot's token types are a closed set.
+operator in WHERE (`o.location INSIDE t.region`); `kNN` is a clause. They borrow a token type that
+Spark's dialect does not use, since sqlglot's token types are a closed set.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from sanderling.errors import Place, QueryError, did_you_mean
 from sanderling.language.coverages import CoverageParser
 from sanderling.language.forms import STATEMENTS
+from sanderling.language.neighbours import NearestParser
 from sanderling.language.statements import (
     At,
     ColumnDef,
@@ -37,7 +38,6 @@ from sanderling.language.statements import (
 from sanderling.types import ALIASES, TYPES
 
 OUR_CLAUSE = TokenType.PREWHERE
-NOT_YET = {"KNN": "kNN"}
 KINDS = ("STREAM", "TABLE", "REGION", "QUERY")
 NO_TYPES = (TokenType.COMMA, TokenType.L_PAREN, TokenType.R_PAREN, TokenType.STRING, TokenType.NUMBER)
 PLURALS = ("STREAMS", "TABLES", "REGIONS", "QUERIES")
@@ -50,7 +50,7 @@ class LocationInside(exp.Expression, exp.Predicate):
 
 
 class Sanderling(Spark):
-    """Spark's SQL with INSIDE and our statements."""
+    """Spark's SQL with INSIDE, kNN and our statements."""
 
     class Tokenizer(Spark.Tokenizer):
         KEYWORDS: ClassVar = {**Spark.Tokenizer.KEYWORDS, "INSIDE": OUR_CLAUSE, "KNN": OUR_CLAUSE}
@@ -59,7 +59,7 @@ class Sanderling(Spark):
         # None of Spark's commands: they would swallow the rest of the line as a string.
         COMMANDS: ClassVar[set[TokenType]] = set()
 
-    class Parser(CoverageParser, Spark.Parser):  # type: ignore[valid-type, misc]
+    class Parser(CoverageParser, NearestParser, Spark.Parser):  # type: ignore[valid-type, misc]
         # What is not ours is refused where it stands; sqlglot would take it, and nobody would look at it.
         QUERY_MODIFIER_PARSERS: ClassVar = {
             **dict.fromkeys(Spark.Parser.QUERY_MODIFIER_PARSERS, lambda self: self._refuse_clause()),
@@ -197,17 +197,14 @@ class Sanderling(Spark):
 
         def _parse_our_clause(self) -> tuple[str, Any]:
             self._advance()
-            token = self._prev
-            word = token.text.upper()
-            if word in NOT_YET:
-                raise self.refuse(
-                    "query.unsupported", f"{NOT_YET[word]} is not supported yet", "remove the clause", token
-                )
+            if self._prev.text.upper() == "KNN":
+                return "nearest", self._parse_nearest()
             return "inside", self._parse_inside_target()
 
         def _parse_inside_operator(self, this: exp.Expr | None) -> exp.Expr | None:
             before = self._tokens[self._index - 2]
-            if before.token_type == TokenType.NOT:
+            is_inside = self._prev.text.upper() == "INSIDE"
+            if is_inside and before.token_type == TokenType.NOT:
                 raise self.refuse(
                     "query.unsupported",
                     "NOT INSIDE is not supported yet",
@@ -215,7 +212,7 @@ class Sanderling(Spark):
                     before,
                     self._prev,
                 )
-            if isinstance(this, exp.Column) and this.name.casefold() == "location":
+            if is_inside and isinstance(this, exp.Column) and this.name.casefold() == "location":
                 inside = LocationInside(this=this, expression=self._parse_operator_target())
                 return cast(exp.Expr, self.expression(inside))
             # The clause begins here: give the keyword back.
@@ -405,8 +402,8 @@ class Sanderling(Spark):
             if not isinstance(select, exp.Select):
                 self.raise_error("Expected SELECT", body)
             span = self._span_from(first)
-            inside = select.args.pop("inside", None)
-            return RegisterQuery(name, select, inside, self.sql[body.start : span.end], span)
+            inside, nearest = select.args.pop("inside", None), select.args.pop("nearest", None)
+            return RegisterQuery(name, select, inside, self.sql[body.start : span.end], span, nearest)
 
 
 def unknown_type(name: str) -> tuple[str, str]:

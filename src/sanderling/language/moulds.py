@@ -156,6 +156,10 @@ def _passed_on(statement: RegisterQuery) -> Iterator[Spot]:
     targets = [statement.inside, *(n.args["expression"] for n in statement.select.find_all(LocationInside))]
     for target in targets:
         yield from _spots_of(target)
+    nearest = statement.nearest
+    if nearest is not None:
+        values = (nearest.k, *(nearest.place or ()), *([nearest.focal] if nearest.focal else []))
+        yield from (value.spot for value in values if value.spot is not None)
 
 
 def _spots_of(target: InsideTarget | None) -> Iterator[Spot]:

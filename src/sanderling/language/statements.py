@@ -87,6 +87,15 @@ InsideTarget = Coverage | MovingRectShape | MovingCircleShape | Name
 
 
 @dataclass(frozen=True, slots=True)
+class NearestTarget:
+    """kNN: how many, and nearest to what: a place, or a focal object."""
+
+    k: Value
+    place: tuple[Value, Value] | None
+    focal: Value | None
+
+
+@dataclass(frozen=True, slots=True)
 class ColumnDef:
     name: Name
     type: Name
@@ -153,6 +162,7 @@ class RegisterQuery:
     inside: InsideTarget | None
     sql: str
     span: Span
+    nearest: NearestTarget | None = None
 
 
 @dataclass(frozen=True, slots=True)

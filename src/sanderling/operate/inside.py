@@ -15,7 +15,7 @@ import pyarrow as pa
 import shapely
 
 from sanderling.batches import DeltaBatch
-from sanderling.kernels.cross import cross
+from sanderling.kernels.cross import Moves, cross
 from sanderling.kernels.grid import Geometry, Grid, build_grid
 from sanderling.merge.consolidate import consolidate
 from sanderling.operate.asks import Asks
@@ -57,6 +57,9 @@ class Inside:
         self.plan = plan
         self.asks = Asks(plan)
         self.polygons = _prepared(plan.regions.wkb)
+        # Where kNN looks for the nearest is its own affair.
+        self.is_range = np.ones(len(plan.regions), np.bool_)
+        self.is_range[plan.nearest.region] = False
 
     # ----- which regions live
 
@@ -69,6 +72,7 @@ class Inside:
         """
         regions = self.plan.regions
         is_live = (regions.begin <= closed_to) & (closed_to < regions.end) & (regions.query < ready)
+        is_live &= self.is_range
         return self._with_live(is_live, objects, focals)
 
     def _with_live(self, is_live: Bools, objects: LastReadings, focals: LastReadings) -> InsideState:
@@ -94,7 +98,7 @@ class Inside:
     ) -> tuple[InsideState, list[DeltaBatch]]:
         """Queries registered at `tick` begin with their whole answer, as at that tick."""
         r = self.plan.regions
-        is_beginning = ~state.is_live & (r.begin <= tick) & (tick < r.end) & (r.query < ready)
+        is_beginning = ~state.is_live & (r.begin <= tick) & (tick < r.end) & (r.query < ready) & self.is_range
         if not is_beginning.any():
             return state, []
         live = self._with_live(state.is_live | is_beginning, objects, focals)
@@ -133,11 +137,10 @@ class Inside:
     # ----- what changes
 
     def apply(
-        self, state: InsideState, moves: MoveBatch, objects: LastReadings, rows_before: I64,
-        focal_moves: MoveBatch, focals: LastReadings,
+        self, state: InsideState, moves: MoveBatch, columns: Moves, objects: LastReadings,
+        rows_before: I64, focal_moves: MoveBatch, focals: LastReadings,
     ) -> list[DeltaBatch]:  # fmt: skip
         """The changes of all live queries over the ticks of `moves` and `focal_moves`."""
-        columns = self.asks.moves(moves, objects)
         pairs = []
         if len(state.still_ids) and len(moves):
             rules = self.asks.rules(state.still_ids, objects)

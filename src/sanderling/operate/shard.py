@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sanderling.batches import LATE, ROW, TS, DeltaBatch
+from sanderling.batches import LATE, ROW, TS, CandidateBatch, DeltaBatch
 from sanderling.clock import NOTHING_YET, closed_by, tick_end, tick_ends
 from sanderling.operate.inside import Inside, InsideState
+from sanderling.operate.nearest import Nearest, NearestState
 from sanderling.operate.pairs import MoveBatch
 from sanderling.operate.readings import LastReadings, int64_of
 from sanderling.operate.waiting import Wait, Waiting, is_in
@@ -24,6 +25,7 @@ from sanderling.route.parcels import (
     ACTIVATE,
     ANSWER,
     ASK,
+    CANDIDATES,
     COUNTS,
     DELTAS,
     FOCALS,
@@ -35,6 +37,7 @@ from sanderling.route.parcels import (
 )
 
 Plans = Callable[[int], Plan]
+Change = DeltaBatch | CandidateBatch
 
 
 @dataclass(slots=True)
@@ -53,6 +56,8 @@ class StreamShard:
 
     inside: Inside
     live: InsideState
+    nearest: Nearest
+    near: NearestState
     turns: list[int]
 
     def __init__(self, plan: StreamPlan, schema: pa.Schema):
@@ -69,6 +74,7 @@ class StreamShard:
         """What follows from the plan and the readings."""
         regions = self.plan.regions
         self.inside = Inside(self.plan)
+        self.nearest = Nearest(self.plan, self.inside.asks, self.inside.polygons)
         times = np.concatenate([regions.begin, regions.end])
         self.turns = [int(t) for t in np.unique(times) if t not in (ALWAYS, NEVER)]
         self.refresh()
@@ -172,7 +178,7 @@ class StreamShard:
 
     # ----- ticks
 
-    def close(self) -> list[DeltaBatch]:
+    def close(self) -> list[Change]:
         """Closes every tick that the clock has passed."""
         clock, tick_us = self.clock, self.stream.tick_us
         if clock.max_ts == NOTHING_YET:
@@ -182,19 +188,21 @@ class StreamShard:
             target = tick_end(clock.max_ts, tick_us)
         return self.close_to(target)
 
-    def close_to(self, target: int) -> list[DeltaBatch]:
+    def close_to(self, target: int) -> list[Change]:
         """Closes all ticks up to `target`, stopping where queries begin or end."""
-        deltas: list[DeltaBatch] = []
+        deltas: list[Change] = []
         for turn in self._turns_after(self.clock.closed_to):
             if self.clock.closed_to < turn <= target:
                 deltas += self._step(turn - self.stream.tick_us)
                 self.live = self.inside.ended(self.live, turn, self.objects, self.focals)
+                self.nearest.end(self.near, turn)
                 deltas += self._step(turn)
                 self.clock.begun = self.waiting.ready
                 self.live, answers = self.inside.begun(
                     self.live, turn, self.objects, self.focals, self.clock.begun
                 )
                 deltas += answers
+                deltas += self.nearest.begin(self.near, turn, self.objects, self.clock.begun)
         deltas += self._step(target)
         if self.compact():
             self.refresh()
@@ -217,7 +225,9 @@ class StreamShard:
 
     def refresh(self) -> None:
         """What follows from the readings, made anew."""
-        self.live = self.inside.new_state(self.clock.closed_to, self.objects, self.focals, self.clock.begun)
+        clock = self.clock
+        self.live = self.inside.new_state(clock.closed_to, self.objects, self.focals, clock.begun)
+        self.near = self.nearest.new_state(clock.closed_to, self.objects, self.focals, clock.begun)
 
     def settle(self, moves: MoveBatch, focal_moves: MoveBatch, before: Clock) -> None:
         """What follows from the readings, after moves whose changes have been told by another copy."""
@@ -227,16 +237,20 @@ class StreamShard:
         )
         if self.compact() or has_turned:
             self.refresh()
-        elif self.live.moving is not None:
+            return
+        if self.live.moving is not None:
             self.live.moving.settle(moves, focal_moves, self.objects, self.focals)
+        self.nearest.settle(self.near, moves, focal_moves, self.objects, self.focals)
 
-    def _step(self, target: int) -> list[DeltaBatch]:
+    def _step(self, target: int) -> list[Change]:
         if target <= self.clock.closed_to:
             return []
         rows_before = self.objects.row_of.copy()
         moves, focal_moves = self.objects.close(target), self.focals.close(target)
         self.clock.closed_to = target
-        return self.inside.apply(self.live, moves, self.objects, rows_before, focal_moves, self.focals)
+        columns = self.inside.asks.moves(moves, self.objects)
+        parts = (columns, self.objects, rows_before, focal_moves, self.focals)
+        return [*self.inside.apply(self.live, moves, *parts), *self.nearest.apply(self.near, moves, *parts)]
 
     def ticks_closed(self) -> int:
         clock = self.clock
@@ -266,7 +280,7 @@ class Shard:
                 continue
             ticks = stream.ticks_closed()
             out += stream.accept(mine)
-            out += [Parcel(DELTAS, d.rows, {"template": d.template, "stream": name}) for d in stream.close()]
+            out += self.parcels(name, stream.close())
             if self.number == 0:
                 rows = sum(p.header["rows"] for p in mine if p.kind == READINGS)
                 out.append(_counts(name, rows, stream.ticks_closed() - ticks, stream.clock.closed_to))
@@ -319,6 +333,16 @@ class Shard:
             for answer in stream.answer(ask.header["queries"]):
                 header = {"ask": ask.header["ask"], "template": answer.template, "stream": name}
                 yield Parcel(ANSWER, answer.rows, header)
+
+    def parcels(self, stream: str, changes: list[Change]) -> list[Parcel]:
+        """Signed rows, and candidates, which are to be merged with those of other shards."""
+        header = {"stream": stream, "shard": self.number}
+        return [
+            Parcel(CANDIDATES, change.rows, {**header, "template": change.template})
+            if isinstance(change, CandidateBatch)
+            else Parcel(DELTAS, change.rows, {"template": change.template, "stream": stream})
+            for change in changes
+        ]
 
 
 def _counts(stream: str, rows: int, ticks: int, closed_to: int) -> Parcel:

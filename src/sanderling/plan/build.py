@@ -1,7 +1,7 @@
 """Checked queries to a plan: templates get numbers, regions become one table a stream.
 
 cohorts ──► put together, in order of name ──► queries
-        └─► by stream ──► regions, constants by template, focal objects
+        └─► by stream ──► regions, kNN, constants by template, focal objects
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from sanderling.catalog import Stream
 from sanderling.plan.cohorts import Cohort
-from sanderling.plan.plans import Plan, PlannedQueries, Regions, StreamPlan, Template
+from sanderling.plan.plans import Nearest, Plan, PlannedQueries, Regions, StreamPlan, Template
 from sanderling.plan.selects import Draft
 
 I64 = npt.NDArray[np.int64]
@@ -117,6 +117,7 @@ def _template(number: int, draft: Draft, constants: pa.Schema) -> Template:
     return Template(
         number, draft.stream.name, draft.where, draft.where_reads, draft.outputs,
         pa.schema([]) if is_without else constants, draft.is_keyed, draft.where_words,
+        draft.nearest is not None,
     )  # fmt: skip
 
 
@@ -129,7 +130,7 @@ def _stream_plan(
     order = _by_query(query)
     query = query[order]
     template = queries.template[query]
-    focal, focals = _focals(stream, cohorts, order)
+    focal, nearest_focal, focals = _focals(stream, cohorts, order)
     a, b, c, d = (_column((n.cohort.areas.numbers[i] for n in cohorts), np.float64)[order] for i in range(4))
     kinds = (np.full(len(n.cohort.areas), n.cohort.areas.kind, np.int8) for n in cohorts)
     wkb = [found for n in cohorts for found in n.cohort.areas.wkb]
@@ -139,7 +140,10 @@ def _stream_plan(
         end=queries.end[query], wkb=tuple(wkb[i] for i in order) if any(wkb) else (None,) * len(order),
     )  # fmt: skip
     kept = _all_columns(stream) if is_living else _kept(stream, templates)
-    return StreamPlan(stream, kept, tuple(templates), _constants(cohorts), regions, focals)
+    return StreamPlan(
+        stream, kept, tuple(templates), _constants(cohorts), regions, focals,
+        _nearest(cohorts, order, nearest_focal),
+    )  # fmt: skip
 
 
 def _by_query(query: I64) -> I64:
@@ -170,14 +174,31 @@ def _constants(cohorts: list[Numbered]) -> tuple[pa.Table, ...]:
     return tuple(tables)
 
 
-def _focals(stream: Stream, cohorts: list[Numbered], order: I64) -> tuple[I64, pa.Array]:
-    """By region the number of its focal object, -1 without one; and the keys, by number."""
+def _focals(stream: Stream, cohorts: list[Numbered], order: I64) -> tuple[I64, I64, pa.Array]:
+    """By region the focal objects of INSIDE and of kNN by number, -1 without one; and their keys."""
     type_ = stream.key_type.arrow
-    keys = [
-        pa.nulls(len(n.cohort.areas), type_) if n.cohort.focals is None else n.cohort.focals for n in cohorts
+    inside = [_keys(n.cohort.focals, n, type_) for n in cohorts]
+    nearest = [_keys(n.cohort.nearest and n.cohort.nearest.focals, n, type_) for n in cohorts]
+    ordered = [
+        pa.concat_arrays([pa.nulls(0, type_), *keys]).take(pa.array(order)) for keys in (inside, nearest)
     ]
-    encoded = pa.concat_arrays([pa.nulls(0, type_), *keys]).take(pa.array(order)).dictionary_encode()
-    return encoded.indices.fill_null(-1).to_numpy().astype(np.int64), encoded.dictionary
+    encoded = pa.concat_arrays(ordered).dictionary_encode()
+    numbers = encoded.indices.fill_null(-1).to_numpy().astype(np.int64)
+    return numbers[: len(order)], numbers[len(order) :], encoded.dictionary
+
+
+def _keys(focals: pa.Array | None, numbered: Numbered, type_: pa.DataType) -> pa.Array:
+    return pa.nulls(len(numbered.cohort.areas), type_) if focals is None else focals
+
+
+def _nearest(cohorts: list[Numbered], order: I64, focal: I64) -> Nearest:
+    """The kNN queries among the regions in this order."""
+    asked = [(len(n.cohort.areas), n.cohort.nearest) for n in cohorts]
+    k = _column((np.zeros(n, np.int64) if a is None else a.k for n, a in asked), np.int64)[order]
+    x = _column((np.zeros(n) if a is None else a.x for n, a in asked), np.float64)[order]
+    y = _column((np.zeros(n) if a is None else a.y for n, a in asked), np.float64)[order]
+    rows = np.flatnonzero(k > 0)
+    return Nearest(rows, k[rows], x[rows], y[rows], focal[rows])
 
 
 def _kept(stream: Stream, templates: list[Template]) -> tuple[str, ...]:

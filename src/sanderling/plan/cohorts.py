@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sanderling.plan.areas import Areas, area_of, polygons
+from sanderling.plan.neighbours import Neighbours, neighbours_of
 from sanderling.plan.plans import NEVER
 from sanderling.plan.relations import focal_of
 from sanderling.plan.selects import Draft
@@ -24,7 +25,7 @@ class Cohort:
     """Queries with the ticks they live in: `begin` included, `end` not.
 
     `areas`, `constants` and `focals` have a row for each region: one a query, or as many as the
-    joined table has rows.
+    joined table has rows. `nearest` is there for kNN queries, which join no table.
     """
 
     draft: Draft  # of one of them: all that they share
@@ -36,12 +37,13 @@ class Cohort:
     areas: Areas
     constants: pa.Table
     focals: pa.Array | None
+    nearest: Neighbours | None
     numbers: npt.NDArray[np.int64] | None = None  # of its queries, once they are in a plan that lives
 
     @classmethod
     def new(
         cls, draft: Draft, names: Sequence[str], sql: Sequence[str], begin: npt.NDArray[np.int64],
-        areas: Areas, constants: Sequence[pa.Array], focals: pa.Array | None,
+        areas: Areas, constants: Sequence[pa.Array], focals: pa.Array | None, nearest: Neighbours | None,
     ) -> Cohort:  # fmt: skip
         n = len(names)
         fields = [pa.field(c.name, c.type.arrow) for c in draft.constants]
@@ -57,7 +59,7 @@ class Cohort:
         )
         return cls(
             draft, pa.array(names, pa.string()), pa.array(sql, pa.string()), begin,
-            np.full(n, NEVER, np.int64), np.ones(n, np.bool_), areas, table, focals,
+            np.full(n, NEVER, np.int64), np.ones(n, np.bool_), areas, table, focals, nearest,
         )  # fmt: skip
 
     @classmethod
@@ -69,8 +71,10 @@ class Cohort:
             areas = area_of(draft.shape)
         constants = [pa.array([c.value] * len(areas), c.type.arrow) for c in draft.constants]
         focal = focal_of(draft.shape)
-        focals = None if focal is None else pa.array([focal.value], draft.stream.key_type.arrow)
-        return cls.new(draft, [name], [sql], np.array([begin], np.int64), areas, constants, focals)
+        key = draft.stream.key_type.arrow
+        focals = None if focal is None else pa.array([focal.value], key)
+        nearest = None if draft.nearest is None else neighbours_of(draft.nearest, key)
+        return cls.new(draft, [name], [sql], np.array([begin], np.int64), areas, constants, focals, nearest)
 
     def __len__(self) -> int:
         return len(self.begin)

@@ -7,7 +7,7 @@ import pyarrow.compute as pc
 
 from sanderling.clock import show_duration
 from sanderling.plan.listing import Listing
-from sanderling.plan.plans import ALWAYS, BOX, DISC, EVERYWHERE, POLYGON, OutputColumn, Plan
+from sanderling.plan.plans import ALWAYS, BOX, DISC, EVERYWHERE, POLYGON, OutputColumn, Plan, StreamPlan
 
 SHAPES = {BOX: "rectangle", DISC: "circle", POLYGON: "polygon", EVERYWHERE: "everywhere"}
 
@@ -27,20 +27,35 @@ def explain_query(plan: Plan, name: str) -> Listing:
     count = int(mine.sum())
     what = f"{motion}{shape}" if count == 1 else f"{count} regions of a table"
     where = [f"   ├─ where {template.where_words}"] if template.where else []
-    merge = (
-        "equal rows cancel" if not template.is_keyed else "nothing to do, each shard finishes its own rows"
-    )
+    merge, search = "nothing to do, each shard finishes its own rows", ""
+    if template.is_nearest:
+        nearest = stream_plan.nearest
+        asked = int(np.flatnonzero(nearest.region == np.flatnonzero(mine)[0])[0])
+        k, to = int(nearest.k[asked]), "a focal object" if nearest.focal[asked] >= 0 else "a place"
+        merge = f"the {k} nearest over all shards"
+        among = "" if shape == SHAPES[EVERYWHERE] else f" inside {motion}{shape}"
+        search = (
+            f"knn: {k} nearest to {to}{among}, one search for all {len(nearest)} kNN queries of {stream.name}"
+        )
+    elif not template.is_keyed:
+        merge = "equal rows cancel"
+    join = search or f"inside: {what}, one grid join for all {_ranges(stream_plan)} regions of {stream.name}"
     lines = [
         "deliver: signed rows in order of tick",
         f"└─ merge: {merge}",
         f"   ├─ select {', '.join(map(_item, template.outputs))}   [shard]",
         *[f"{line}   [shard]" for line in where],
-        f"   ├─ inside: {what}, one grid join for all {len(regions)} regions of {stream.name}   [shard]",
+        f"   ├─ {join}   [shard]",
         f"   │    template {template.id}, shared by {sharing} {'query' if sharing == 1 else 'queries'}",
         f"   └─ last readings of {stream.name}: tick {show_duration(stream.tick_us)}, "
         f"lateness {show_duration(stream.lateness_us)}   [shard]",
     ]
     return Listing(f"plan of {name}", ("plan",), tuple((line,) for line in lines))
+
+
+def _ranges(plan: StreamPlan) -> int:
+    """Regions that are asked for by themselves."""
+    return len(plan.regions) - len(plan.nearest)
 
 
 def _item(output: OutputColumn) -> str:

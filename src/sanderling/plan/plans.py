@@ -1,7 +1,8 @@
 """What planning gives: picklable descriptions, the same for every shard.
 
 stream plan ── templates   queries of one shape: condition and select list, written once
-            └─ regions     one row per query (or per row of its table): shape and constants
+            ├─ regions     one row per query (or per row of its table): shape and constants
+            └─ nearest     one row per kNN query: how many, and nearest to what
 """
 
 from __future__ import annotations
@@ -54,6 +55,12 @@ class Template:
     constants: pa.Schema
     is_keyed: bool
     where_words: str | None = field(default=None, compare=False)
+    is_nearest: bool = False
+
+    @property
+    def is_merged(self) -> bool:
+        """Whether no shard can finish its rows: the nearest are those of all shards; equal rows cancel."""
+        return self.is_nearest or not self.is_keyed
 
     @property
     def needs_consolidation(self) -> bool:
@@ -93,6 +100,29 @@ class Regions:
 
 
 @dataclass(frozen=True, slots=True)
+class Nearest:
+    """The kNN queries of a stream, each by its row among the regions, where it has one: among whom it looks.
+
+    Nearest to a place, or to the focal object with this number; -1 is none.
+    """
+
+    region: npt.NDArray[np.int64]
+    k: npt.NDArray[np.int64]
+    x: npt.NDArray[np.float64]
+    y: npt.NDArray[np.float64]
+    focal: npt.NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.region)
+
+
+NO_NEAREST = Nearest(
+    np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float64), np.empty(0, np.float64),
+    np.empty(0, np.int64),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
 class StreamPlan:
     """Everything a shard does for one stream."""
 
@@ -102,6 +132,7 @@ class StreamPlan:
     constants: tuple[pa.Table, ...]
     regions: Regions
     focals: pa.Array
+    nearest: Nearest = NO_NEAREST
     # While a plan lives: the version that changed this part last, and the first query that came with it.
     version: int = 0
     new_from: int = 0

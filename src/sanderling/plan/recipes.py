@@ -13,10 +13,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sanderling.language.statements import Spot
+from sanderling.language.neighbours import is_count
+from sanderling.language.statements import Spot, Value
 from sanderling.plan.areas import areas_like, numbers_of
 from sanderling.plan.cohorts import Cohort
 from sanderling.plan.expressions import Constant
+from sanderling.plan.neighbours import Neighbours, neighbours_like, written
 from sanderling.plan.relations import focal_of
 from sanderling.plan.selects import Draft
 from sanderling.plan.times import time_of
@@ -45,19 +47,29 @@ class Recipe:
     constants: tuple[Slot | None, ...]
     numbers: tuple[Slot | None, ...]
     focal: Slot | None
+    nearest: tuple[Slot | None, ...] = ()  # of k and the place
+    nearest_focal: Slot | None = None
+
+    @property
+    def slots(self) -> list[Slot]:
+        slots = (*self.constants, *self.numbers, self.focal, *self.nearest, self.nearest_focal)
+        return [slot for slot in slots if slot is not None]
 
     @property
     def literals(self) -> frozenset[int]:
         """Those that may differ."""
-        return frozenset(s.literal for s in (*self.constants, *self.numbers, self.focal) if s is not None)
+        return frozenset(slot.literal for slot in self.slots)
 
     def unsure(self, columns: Sequence[Column], n: int) -> Bools:
         """Statements whose literals have a value that somebody has to look at."""
         unsure = np.zeros(n, np.bool_)
         key = self.draft.stream.key_type
-        if self.focal is not None and key.is_integer:
-            focals, bounds = self.focal.numbers(columns), np.iinfo(key.arrow.to_pandas_dtype())
-            unsure |= (focals < bounds.min) | (focals > bounds.max)
+        for focal in (self.focal, self.nearest_focal):
+            if focal is not None and key.is_integer:
+                focals, bounds = focal.numbers(columns), np.iinfo(key.arrow.to_pandas_dtype())
+                unsure |= (focals < bounds.min) | (focals > bounds.max)
+        if self.nearest and self.nearest[0] is not None:
+            unsure |= [not is_count(k) for k in columns[self.nearest[0].literal]]
         for constant, slot in zip(self.draft.constants, self.constants, strict=True):
             if slot is not None and constant.type.name == "TIMESTAMP":
                 unsure |= [time_of(text) is None for text in columns[slot.literal]]
@@ -73,23 +85,40 @@ class Recipe:
             _constants(constant, slot, columns, n)
             for constant, slot in zip(draft.constants, self.constants, strict=True)
         ]
-        numbers = [
-            np.full(n, number) if slot is None else slot.numbers(columns).astype(np.float64)
-            for number, slot in zip(numbers_of(draft.shape), self.numbers, strict=True)
-        ]
+        numbers = _numbers(numbers_of(draft.shape), self.numbers, columns, n)
+        focals = self._focals(focal_of(draft.shape), self.focal, columns, n)
         return Cohort.new(
-            draft, names, sql, begin, areas_like(draft.shape, numbers, n), constants, self._focals(columns, n)
-        )
+            draft, names, sql, begin, areas_like(draft.shape, numbers, n), constants, focals,
+            self._nearest(columns, n),
+        )  # fmt: skip
 
-    def _focals(self, columns: Sequence[Column], n: int) -> pa.Array | None:
-        focal = focal_of(self.draft.shape)
+    def _nearest(self, columns: Sequence[Column], n: int) -> Neighbours | None:
+        asked = self.draft.nearest
+        if asked is None:
+            return None
+        numbers = _numbers([float(v.value) for v in written(asked)], self.nearest, columns, n)
+        return neighbours_like(numbers, self._focals(asked.focal, self.nearest_focal, columns, n))
+
+    def _focals(
+        self, focal: Value | None, slot: Slot | None, columns: Sequence[Column], n: int
+    ) -> pa.Array | None:
         if focal is None:
             return None
         key = self.draft.stream.key_type
-        if self.focal is None:
+        if slot is None:
             return pa.repeat(pa.scalar(focal.value, key.arrow), n)
-        keys = self.focal.numbers(columns) if key.is_integer else columns[self.focal.literal]
+        keys = slot.numbers(columns) if key.is_integer else columns[slot.literal]
         return pa.array(keys, key.arrow)
+
+
+def _numbers(
+    same: Sequence[float], slots: Sequence[Slot | None], columns: Sequence[Column], n: int
+) -> list[npt.NDArray[np.float64]]:
+    """A column for each number: what it is in all statements, or in each of them."""
+    return [
+        np.full(n, number) if slot is None else slot.numbers(columns).astype(np.float64)
+        for number, slot in zip(same, slots, strict=True)
+    ]
 
 
 def _constants(constant: Constant, slot: Slot | None, columns: Sequence[Column], n: int) -> pa.Array:
@@ -114,8 +143,11 @@ def recipe_of(draft: Draft, ends: Sequence[int], free: Collection[int]) -> Recip
     # The numbers of a named region stand in another statement.
     spots = () if draft.regions_used else getattr(draft.shape, "spots", ())
     numbers = tuple(map(slot, spots)) if spots else (None,) * len(numbers_of(draft.shape))
+    asked = draft.nearest
     recipe = Recipe(
-        draft, tuple(slot(c.spot) for c in draft.constants), numbers, slot(focal.spot) if focal else None
-    )
-    used = [s.literal for s in (*recipe.constants, *recipe.numbers, recipe.focal) if s is not None]
+        draft, tuple(slot(c.spot) for c in draft.constants), numbers, slot(focal.spot) if focal else None,
+        tuple(slot(v.spot) for v in written(asked)) if asked else (),
+        slot(asked.focal.spot) if asked and asked.focal else None,
+    )  # fmt: skip
+    used = [s.literal for s in recipe.slots]
     return recipe if len(used) == len(set(used)) else None

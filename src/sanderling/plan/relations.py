@@ -1,4 +1,4 @@
-"""FROM and INSIDE of a registered SELECT: which stream, which table of regions, which shape."""
+"""FROM, INSIDE and kNN of a registered SELECT: which stream, which table of regions, which shape."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from sanderling.language.statements import (
     MovingCircleShape,
     MovingRectShape,
     Name,
+    NearestTarget,
     RegisterQuery,
     Span,
     Value,
@@ -199,19 +200,32 @@ class Relations:
                 raise QueryError("query.unknown_region", f'no region is named "{target.text}"', hint, place)
             return region, (target.text,)
         if isinstance(target, (MovingRectShape, MovingCircleShape)):
-            self._check_focal(target, scope)
+            self._check_focal(target.focal, scope)
         return target, ()
 
-    def _check_focal(self, shape: MovingRectShape | MovingCircleShape, scope: Scope) -> None:
+    # ----- kNN
+
+    def nearest(self, statement: RegisterQuery, scope: Scope) -> NearestTarget | None:
+        """What the query asks the nearest of, checked."""
+        target = statement.nearest
+        if target is not None and scope.table is not None:
+            place = Place.in_text(scope.text, target.k.span.start, target.k.span.end)
+            hint = "register one query for each region"
+            raise QueryError("query.unsupported", "kNN does not join a table yet", hint, place)
+        if target is not None and target.focal is not None:
+            self._check_focal(target.focal, scope)
+        return target
+
+    def _check_focal(self, focal: Value, scope: Scope) -> None:
         column = scope.stream.column(scope.stream.key)
         assert column is not None
-        value = shape.focal.value
+        value = focal.value
         fits = isinstance(value, int) if column.type.is_integer else isinstance(value, str)
         if fits and isinstance(value, int):
             bits = column.type.arrow.bit_width
             fits = -(2 ** (bits - 1)) <= value < 2 ** (bits - 1)
         if not fits:
-            place = Place.in_text(scope.text, shape.focal.span.start, shape.focal.span.end)
+            place = Place.in_text(scope.text, focal.span.start, focal.span.end)
             hint = f"write '{value}'"
             if column.type.is_integer:
                 hint = "write it as a whole number without quotes, within the range of its type"

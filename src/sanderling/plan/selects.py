@@ -11,9 +11,7 @@ from sanderling.catalog import Stream, Table
 from sanderling.errors import did_you_mean
 from sanderling.language.dialect import LocationInside
 from sanderling.language.parse import too_deep
-from sanderling.language.statements import (
-    RegisterQuery,
-)
+from sanderling.language.statements import NearestTarget, RegisterQuery
 from sanderling.plan.expressions import (
     TYPE_OF_DUCKDB,
     Constant,
@@ -46,11 +44,13 @@ class Draft:
     constants: tuple[Constant, ...]
     regions_used: tuple[str, ...]
     where_words: str | None = None
+    nearest: NearestTarget | None = None
 
     @property
     def template_key(self) -> tuple[object, ...]:
         types = tuple((c.name, c.type.name) for c in self.constants)
-        return (self.stream.name, self.table.name if self.table else None, self.where, self.outputs, types)
+        table = self.table.name if self.table else None
+        return (self.stream.name, table, self.where, self.outputs, types, self.nearest is None)
 
     @property
     def is_keyed(self) -> bool:
@@ -78,14 +78,16 @@ class SelectPlanner:
         scope, on = self.relations.scope(select, text, statement.name.span)
         conjuncts = self.relations.conjuncts(select, on)
         inside, used = self.relations.inside(statement, conjuncts, scope)
+        nearest = self.relations.nearest(statement, scope)
         constants: list[Constant] = []
         where, where_reads, words = self._where(
             [c for c in conjuncts if not isinstance(c, LocationInside)], scope, constants
         )
         outputs = self._outputs(select, scope, constants)
         return Draft(
-            scope.stream, scope.table, inside, where, where_reads, outputs, tuple(constants), used, words
-        )
+            scope.stream, scope.table, inside, where, where_reads, outputs, tuple(constants), used, words,
+            nearest,
+        )  # fmt: skip
 
     # ----- WHERE and SELECT
 

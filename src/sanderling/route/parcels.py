@@ -9,12 +9,13 @@ from typing import Any
 
 import pyarrow as pa
 
-READINGS, FOCALS, LETTERS, LATE_ROWS, DELTAS, COUNTS, SECONDS = (
+READINGS, FOCALS, LETTERS, LATE_ROWS, DELTAS, CANDIDATES, COUNTS, SECONDS = (
     "readings",
     "focals",
     "letters",
     "late",
     "deltas",
+    "candidates",
     "counts",
     "seconds",
 )

@@ -47,7 +47,7 @@ def delta(shard: Shard) -> bytes:
 def restore(shard: Shard, snapshot_bytes: bytes | None, deltas: list[bytes]) -> None:
     """Brings a new shard to the state that was saved; without a snapshot it has to have the first plan."""
     if snapshot_bytes is not None:
-        tables, header = _read(snapshot_bytes)
+        tables, header = read_saved(snapshot_bytes)
         if header["version"] != shard.version:
             shard.begin_at(header["version"])
         for name, stream in shard.streams.items():
@@ -80,7 +80,7 @@ def _replay(shard: Shard, data: bytes) -> tuple[dict[str, tuple[MoveBatch, MoveB
 
     By stream what moved and the clock before; and the streams that have another plan now.
     """
-    tables, header = _read(data)
+    tables, header = read_saved(data)
     _, turned = shard.turn_to(header["version"])
     moved = {}
     for name, stream in shard.streams.items():
@@ -123,7 +123,7 @@ def _begin(readings: LastReadings, last: pa.Table, pending: pa.Table) -> None:
     readings.accept(pending)
 
 
-def _read(data: bytes) -> tuple[dict[str, pa.Table], dict[str, Any]]:
+def read_saved(data: bytes) -> tuple[dict[str, pa.Table], dict[str, Any]]:
     tables, header = tables_from_bytes(data)
     if header.get("format") != FORMAT:
         raise StateError(
