@@ -16,7 +16,7 @@ from sanderling.plan.living import LivingPlan
 from tests import oracle
 from tests.engine.direct import DirectRun
 from tests.oracle.oracle import answer, arrive, comparable, now_at, tick_end
-from tests.properties.test_inside import RELAXED, declarations, engine_updates, fences, write_csv
+from tests.properties.runs import RELAXED, declarations, engine_updates, fences, write_csv
 from tests.properties.worlds import SECOND, SHAPES, Ask, World, ask, worlds
 
 __all__ = ["fences"]

@@ -14,6 +14,8 @@ from tests import oracle
 SECOND = 1_000_000
 KEYS = ("a", "b", "c", "d")
 SHAPES = ("everywhere", "box", "disc", "moving box", "moving disc", "polygon", "table")
+# Where the nearest are asked for there are more of them; by their bytes the capital comes first.
+MANY_KEYS = (*KEYS, "Z", "é", "aa", "10")
 FENCES = [
     ("west", [(0, 0), (3, 0), (3, 3), (0, 3)], []),
     ("east", [(3, 1), (6, 0), (5, 5), (3, 4)], []),
@@ -97,23 +99,24 @@ def _or(a: bool | None, b: bool | None) -> bool | None:
 
 
 @st.composite
-def worlds(draw: st.DrawFn) -> World:
+def worlds(draw: st.DrawFn, has_nearest: bool = False) -> World:
     is_integer = draw(st.booleans())
     tick = draw(st.sampled_from([1, 2, 5]))
     lateness = draw(st.sampled_from([0, 0, 1, 4]))
     stale = draw(st.sampled_from([None, None, 0, 1, 3]))
-    readings = draw(st.lists(reading(is_integer), min_size=1, max_size=25))
+    keys = MANY_KEYS if has_nearest else KEYS
+    readings = draw(st.lists(reading(is_integer, keys), min_size=1, max_size=40 if has_nearest else 25))
     if draw(st.booleans()):
         # Mostly in order, as streams are; the rest as it comes.
         readings.sort(key=lambda r: r.ts)
-    asks = [draw(ask(n, is_integer)) for n in range(draw(st.integers(1, 4)))]
+    asks = [draw(ask(n, is_integer, has_nearest=has_nearest)) for n in range(draw(st.integers(1, 4)))]
     return World(readings, asks, tick, lateness, stale, is_integer)
 
 
 @st.composite
-def reading(draw: st.DrawFn, is_integer: bool) -> oracle.Reading:
-    name = draw(st.sampled_from(KEYS))
-    key: object = KEYS.index(name) if is_integer else name
+def reading(draw: st.DrawFn, is_integer: bool, keys: tuple[str, ...] = KEYS) -> oracle.Reading:
+    name = draw(st.sampled_from(keys))
+    key: object = keys.index(name) if is_integer else name
     ts = draw(st.integers(-3, 20)) * SECOND // draw(st.sampled_from([1, 1, 2]))
     x, y = draw(coordinate), draw(coordinate)
     gone = draw(st.sampled_from([False] * 6 + [True]))
@@ -126,7 +129,9 @@ def reading(draw: st.DrawFn, is_integer: bool) -> oracle.Reading:
 
 
 @st.composite
-def ask(draw: st.DrawFn, n: int, is_integer: bool, kinds: tuple[str, ...] = SHAPES) -> Ask:
+def ask(
+    draw: st.DrawFn, n: int, is_integer: bool, kinds: tuple[str, ...] = SHAPES, has_nearest: bool = False
+) -> Ask:
     select = draw(st.sampled_from(sorted(SELECTS)))
     shown = SELECTS[select]
     where_sql, where = "", None
@@ -142,7 +147,10 @@ def ask(draw: st.DrawFn, n: int, is_integer: bool, kinds: tuple[str, ...] = SHAP
         where_sql = " AND ".join([*([f"({where_sql})"] if where_sql else []), "o.location INSIDE f.region"])
         select, plain = f"{select}, f.name AS fence", shown
         shown = lambda v: (*plain(v), v["name"])  # noqa: E731
-    sql = f"SELECT {select} FROM objects o{tables}{' WHERE ' + where_sql if where_sql else ''}{clause}"
+    near, nearest = "", None
+    if has_nearest and not has_table and draw(st.sampled_from([True, True, True, False])):
+        near, nearest = draw(neighbours(is_integer))
+    sql = f"SELECT {select} FROM objects o{tables}{' WHERE ' + where_sql if where_sql else ''}{clause}{near}"
     begin = draw(st.sampled_from([None, None, None, 2, 5, 9]))
     end = draw(st.sampled_from([None, None, None, 4, 10]))
     if begin is not None and end is not None and end <= begin:
@@ -150,9 +158,21 @@ def ask(draw: st.DrawFn, n: int, is_integer: bool, kinds: tuple[str, ...] = SHAP
     kwargs = {} if where is None else {"where": where}
     query = oracle.Query(
         f"q{n}", shapes, select=shown,
-        begin=None if begin is None else begin * SECOND, end=None if end is None else end * SECOND, **kwargs,
+        begin=None if begin is None else begin * SECOND, end=None if end is None else end * SECOND,
+        nearest=nearest, **kwargs,
     )  # fmt: skip
     return Ask(sql, query, begin, end)
+
+
+@st.composite
+def neighbours(draw: st.DrawFn, is_integer: bool) -> tuple[str, oracle.Nearest]:
+    k = draw(st.sampled_from([1, 2, 2, 3, 5, 50]))
+    if draw(st.booleans()):
+        x, y = draw(coordinate), draw(coordinate)
+        return f" kNN ({k}, {x}, {y})", oracle.Nearest(k, x, y)
+    focal = draw(st.sampled_from(KEYS))
+    key: object = KEYS.index(focal) if is_integer else focal
+    return f" kNN ('M', {k}, {key if is_integer else repr(key)})", oracle.Nearest(k, focal=key)
 
 
 @st.composite

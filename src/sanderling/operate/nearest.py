@@ -108,9 +108,11 @@ class Nearest:
     ) -> list[tuple[Neighbourhood, tuple[I32, I64, I64, npt.NDArray[np.float64]]]]:
         found = []
         for part in (state.plain, state.judged):
-            which = part.some(is_wanted) if part is not None else np.empty(0, np.int32)
-            if part is not None and len(which):
-                which = which[~part.sights.is_live[which]]
+            if part is None:
+                continue
+            which = part.some(is_wanted)
+            which = which[~part.sights.is_live[which]]
+            if len(which):
                 lists = (
                     begin_all(which, part.seekers, part.sights, part.scene)
                     if part is state.plain
