@@ -30,7 +30,7 @@ ALLOWED: dict[str, set[str]] = {
     "ingest": {"catalog", "errors", "relational", "types"},
     "route": {"batches", "catalog", "clock", "ingest", "kernels", "plan"},
     "operate": {"batches", "catalog", "clock", "kernels", "merge", "plan", "relational", "route"},
-    "merge": {"plan", "relational", "route"},
+    "merge": {"kernels", "plan", "relational", "route"},
     "deliver": {
         "clock", "crash", "errors", "ingest", "kernels", "laps", "merge", "plan", "relational", "route",
     },

@@ -11,6 +11,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sanderling.kernels.hashing import hash_keys
+
+F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
 
 # Compaction waits for this much, so that few lists are not copied all the time.
@@ -24,6 +27,9 @@ class ShardLists:
         """`queries` are those that there are, in order; `schema` has the columns of a row."""
         self.queries = queries
         self.store: pa.Table = schema.empty_table()
+        # Of the rows of the store: how far, and a mark that tells their objects apart.
+        self.d2: F64 = np.empty(0, np.float64)
+        self.mark: I64 = np.empty(0, np.int64)
         self.start: I64 = np.zeros((len(queries), 0), np.int64)
         self.length: I64 = np.zeros((len(queries), 0), np.int64)
         self.is_fresh = np.zeros((len(queries), 0), np.bool_)  # since the last drain
@@ -42,7 +48,10 @@ class ShardLists:
         """Rows that lists will point to; gives the number of the first."""
         first: int = self.store.num_rows
         if rows.num_rows:
-            self.store = pa.concat_tables([self.store, rows.select(self.store.column_names)])
+            rows = rows.select(self.store.column_names)
+            self.store = pa.concat_tables([self.store, rows])
+            self.d2 = np.concatenate([self.d2, rows.column("d2").to_numpy()])
+            self.mark = np.concatenate([self.mark, marks_of(rows.column("key"))])
         return first
 
     def put(self, query: I64, shard: I64, start: I64, length: I64) -> None:
@@ -61,7 +70,9 @@ class ShardLists:
         alive = int(self.length.sum())
         if self.store.num_rows > 2 * alive + WORTH_COMPACTING:
             start, length = self.start.ravel(), self.length.ravel()
-            self.store = self.store.take(pa.array(rows_of(start, length))).combine_chunks()
+            rows = rows_of(start, length)
+            self.store = self.store.take(pa.array(rows)).combine_chunks()
+            self.d2, self.mark = self.d2[rows], self.mark[rows]
             self.start = (np.cumsum(length) - length).reshape(self.start.shape)
 
     # ----- saved and restored
@@ -96,6 +107,13 @@ class ShardLists:
         self.put(at, shard[begins], first + before[begins], length)
         self.is_fresh[:] = False
         self.compact()
+
+
+def marks_of(keys: pa.ChunkedArray) -> I64:
+    """The same for equal keys; for others hardly ever."""
+    if pa.types.is_integer(keys.type):
+        return np.asarray(keys.to_numpy(), np.int64)
+    return np.concatenate([hash_keys(chunk) for chunk in keys.chunks]).view(np.int64)
 
 
 def rows_of(start: I64, length: I64) -> I64:

@@ -16,13 +16,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sanderling.kernels.choose import choose, compare
 from sanderling.merge.consolidate import consolidate
+from sanderling.merge.differ import differs
 from sanderling.merge.lists import ShardLists, rows_of
 from sanderling.merge.ranks import key_ranks
 from sanderling.plan.plans import StreamPlan, Template
 
 I64 = npt.NDArray[np.int64]
-F64 = npt.NDArray[np.float64]
 
 BEFORE = -1  # the tick of what was there before the batch
 
@@ -32,6 +33,20 @@ class Moments(NamedTuple):
 
     query: I64
     tick: I64
+
+
+class Fresh(NamedTuple):
+    """New lists: of which query (by its place among all), shard and tick, and its rows in the store."""
+
+    query: I64
+    shard: I64
+    tick: I64
+    start: I64
+    length: I64
+
+    @classmethod
+    def concat(cls, parts: list[Fresh]) -> Fresh:
+        return cls(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
 class MergeNearest:
@@ -56,82 +71,90 @@ class MergeNearest:
 
     def advance(self, candidates: list[tuple[int, pa.Table]]) -> pa.Table:
         """The new lists of a batch, each table with its shard; gives signed rows."""
-        shard = np.concatenate([np.full(table.num_rows, n) for n, table in candidates])
-        told = pa.concat_tables([table for _, table in candidates])
-        query = np.searchsorted(self.lists.queries, told.column("query").to_numpy())
-        ticks, tick = np.unique(told.column("tick").to_numpy(), return_inverse=True)
-        self.lists.make_room(int(shard.max()) + 1)
-        # Stable: the entries of a list stay together.
-        order = np.lexsort((tick, shard, query))
-        query, shard, tick = query[order], shard[order], tick[order]
-        is_there = np.asarray(told.column("d2").is_valid().to_numpy(), np.bool_)[order]
-        first_row = self.lists.append(told.take(pa.array(order[is_there])))
-        is_first = (np.diff(query) != 0) | (np.diff(shard) != 0) | (np.diff(tick) != 0)
-        begins = np.flatnonzero(np.append(True, is_first))
-        before = np.concatenate([[0], np.cumsum(is_there)])
-        start = first_row + before[begins]
-        length = before[np.append(begins[1:], len(query))] - before[begins]
-        query, shard, tick = query[begins], shard[begins], tick[begins]
-        rows = self._changes(ticks, query, shard, tick, start, length)
-        is_last = np.append((np.diff(query) != 0) | (np.diff(shard) != 0), True)
-        self.lists.put(query[is_last], shard[is_last], start[is_last], length[is_last])
+        self.lists.make_room(max(shard for shard, _ in candidates) + 1)
+        new = Fresh.concat([self._taken(shard, table) for shard, table in candidates])
+        ticks, tick = np.unique(new.tick, return_inverse=True)
+        order = np.lexsort((tick, new.shard, new.query))
+        new = Fresh(*(column[order] for column in new._replace(tick=tick)))
+        rows = self._changes(ticks, new)
+        is_last = np.append((np.diff(new.query) != 0) | (np.diff(new.shard) != 0), True)
+        last = Fresh(*(column[is_last] for column in new))
+        self.lists.put(last.query, last.shard, last.start, last.length)
         self.lists.forget(self.ends <= ticks[-1])
         self.lists.compact()
         return rows
 
-    def _changes(self, ticks: I64, query: I64, shard: I64, tick: I64, start: I64, length: I64) -> pa.Table:
+    def _taken(self, shard: int, told: pa.Table) -> Fresh:
+        """The lists of a table, whose rows are stored; those of a list stand together, nearest first."""
+        query, tick = told.column("query").to_numpy(), told.column("tick").to_numpy()
+        is_there = np.asarray(told.column("d2").is_valid().to_numpy(), np.bool_)
+        first = self.lists.append(told if is_there.all() else told.filter(pa.array(is_there)))
+        begins = np.flatnonzero(np.append(True, (np.diff(query) != 0) | (np.diff(tick) != 0)))
+        before = np.concatenate([[0], np.cumsum(is_there)])
+        length = before[np.append(begins[1:], len(query))] - before[begins]
+        at = np.searchsorted(self.lists.queries, query[begins])
+        return Fresh(at, np.full(len(begins), shard), tick[begins], first + before[begins], length)
+
+    def _changes(self, ticks: I64, new: Fresh) -> pa.Table:
         """Signed rows of lists that are in order of query, shard and tick."""
-        moments = self._moments(query, tick)
-        n, shards = len(moments.query), self.lists.shards
+        moments = self._moments(new, len(ticks))
+        shards, k = self.lists.shards, self.k[moments.query]
         # By moment and shard, the last list up to then; or the one from before the batch.
-        wanted = (moments.query[:, None] * shards + np.arange(shards)).ravel()
+        wanted = moments.query[:, None] * shards + np.arange(shards)
         wide = len(ticks) + 1
-        codes = (query * shards + shard) * wide + tick
-        at = np.searchsorted(codes, wanted * wide + np.repeat(moments.tick, shards), side="right") - 1
-        is_new = (at >= 0) & (query[at] * shards + shard[at] == wanted)
-        starts = np.where(is_new, start[at], self.lists.start.ravel()[wanted])
-        lengths = np.where(is_new, length[at], self.lists.length.ravel()[wanted])
-        owner = np.repeat(np.repeat(np.arange(n), shards), lengths)
-        owner, rows = self._nearest(owner, rows_of(starts, lengths), self.k[moments.query])
-        return self._signed(moments, ticks, owner, rows)
-
-    def _moments(self, query: I64, tick: I64) -> Moments:
-        """Each query with what was before, then with each of its ticks."""
-        queries = np.unique(query)
-        codes = np.unique(
-            np.stack([np.append(query, queries), np.append(tick, np.full(len(queries), BEFORE))]), axis=1
-        )
-        return Moments(codes[0], codes[1])
-
-    def _nearest(self, owner: I64, rows: I64, k: I64) -> tuple[I64, I64]:
-        """Of the rows of each moment the k smallest by distance, then key; `owner` is in order."""
-        d2: F64 = self.lists.store.column("d2").to_numpy()[rows]
-        order = np.lexsort((d2, owner))
-        in_order, d2_in_order = owner[order], d2[order]
-        is_tied = (np.diff(in_order) == 0) & (d2_in_order[1:] == d2_in_order[:-1])
+        codes = (new.query * shards + new.shard) * wide + new.tick
+        at = np.searchsorted(codes, wanted * wide + moments.tick[:, None], side="right") - 1
+        is_new = (at >= 0) & (new.query[at] * shards + new.shard[at] == wanted)
+        starts = np.where(is_new, new.start[at], self.lists.start.ravel()[wanted])
+        lengths = np.where(is_new, new.length[at], self.lists.length.ravel()[wanted])
+        offsets, rows, is_tied = choose(starts, lengths, k, self.lists.d2)
         if is_tied.any():
-            some = order[np.append(is_tied, False) | np.append(False, is_tied)]
-            rank = np.zeros(len(rows), np.int64)
-            rank[some] = key_ranks(self.lists.store.column("key").take(pa.array(rows[some])))
-            order = np.lexsort((rank, d2, owner))
+            offsets, rows = self._by_key(starts, lengths, k, offsets, rows, is_tied)
+        changed = compare(offsets, rows, moments.tick != BEFORE, self.lists.mark)
+        return self._signed(moments, ticks, *changed)
+
+    def _moments(self, new: Fresh, ticks: int) -> Moments:
+        """Each query with what was before, then with each of its ticks."""
+        codes = np.unique(new.query * (ticks + 1) + new.tick + 1)
+        queries = codes // (ticks + 1)
+        codes = np.union1d(codes, queries * (ticks + 1))
+        return Moments(codes // (ticks + 1), codes % (ticks + 1) - 1)
+
+    def _by_key(
+        self, starts: I64, lengths: I64, k: I64, offsets: I64, rows: I64, is_tied: npt.NDArray[np.bool_]
+    ) -> tuple[I64, I64]:
+        """The choice where it is the key that decides who is among the first k."""
+        tied = np.flatnonzero(is_tied)
+        owner = np.repeat(tied, lengths[tied].sum(axis=1))
+        some = rows_of(starts[tied].ravel(), lengths[tied].ravel())
+        ranks = key_ranks(self.lists.store.column("key").take(pa.array(some)))
+        order = np.lexsort((ranks, self.lists.d2[some], owner))
         place = np.arange(len(order)) - np.searchsorted(owner, owner)
         chosen = order[place < k[owner]]
-        return owner[chosen], rows[chosen]
+        whose = np.repeat(np.arange(len(k)), np.diff(offsets))
+        is_sure = ~is_tied[whose]
+        whose = np.concatenate([whose[is_sure], owner[chosen]])
+        by_moment = np.argsort(whose, kind="stable")
+        rows = np.concatenate([rows[is_sure], some[chosen]])[by_moment]
+        return np.searchsorted(whose[by_moment], np.arange(len(k) + 1)), rows
 
-    def _signed(self, moments: Moments, ticks: I64, owner: I64, rows: I64) -> pa.Table:
-        """Who is there at a moment comes in it, and goes in the query's next one."""
-        has_next = np.append(np.diff(moments.query) == 0, False)
-        comes, goes = moments.tick[owner] != BEFORE, has_next[owner]
-        moment = np.concatenate([owner[goes] + 1, owner[comes]])
-        row = np.concatenate([rows[goes], rows[comes]])
+    def _signed(self, moments: Moments, ticks: I64, moment: I64, before: I64, after: I64) -> pa.Table:
+        """− of rows before and + of rows after, unless an object has the same row as before."""
+        shown = self.lists.store.select(self.lists.store.column_names[1:])
+        both = np.flatnonzero((before >= 0) & (after >= 0))
+        olds, news = shown.take(pa.array(before[both])), shown.take(pa.array(after[both]))
+        differ = [differs(old, new) for old, new in zip(olds.columns, news.columns, strict=True)]
+        is_changed = np.ones(len(moment), np.bool_)
+        is_changed[both] = np.logical_or.reduce(differ)
+        goes, comes = (before >= 0) & is_changed, (after >= 0) & is_changed
+        moment = np.concatenate([moment[goes], moment[comes]])
+        row = np.concatenate([before[goes], after[comes]])
         sign = np.concatenate([np.full(int(goes.sum()), -1, np.int8), np.ones(int(comes.sum()), np.int8)])
-        # Whose list is the same as before has the same rows: they need not be compared.
-        code, which = np.unique(moment * (int(row.max(initial=0)) + 1) + row, return_inverse=True)
-        is_left = np.bincount(which, sign, len(code))[which] != 0
-        moment, row, sign = moment[is_left], row[is_left], sign[is_left]
-        shown = self.lists.store.select(self.lists.store.column_names[2:]).take(pa.array(row))
         query = self.lists.queries[moments.query[moment]].astype(np.int32)
-        tick = ticks[moments.tick[moment]]
-        columns = [pa.array(query), pa.array(tick), pa.array(sign), *shown.columns]
-        told = pa.Table.from_arrays(columns, schema=self.template.schema())
-        return consolidate(told) if told.num_rows else told
+        fixed = [pa.array(query), pa.array(ticks[moments.tick[moment]]), pa.array(sign)]
+        columns = shown.select(shown.column_names[1:]).take(pa.array(row)).columns
+        told = pa.Table.from_arrays([*fixed, *columns], schema=self.template.schema())
+        # Without the key, equal rows of several objects cancel; so do those of keys that share a mark.
+        has_mistaken = bool(len(both)) and bool(differ[0].any())
+        may_cancel = not self.template.is_keyed or has_mistaken
+        return consolidate(told) if may_cancel and told.num_rows else told

@@ -11,9 +11,9 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from sanderling.kernels.cross import Moves, Rules
+from sanderling.merge.differ import differs
 from sanderling.operate.conditions import Columns, Condition, distinct_conditions, truth
 from sanderling.operate.pairs import MoveBatch
 from sanderling.operate.readings import LastReadings
@@ -99,15 +99,6 @@ class Asks:
             for name, bit in self.bit_of.items():
                 column = objects.store.column(name)
                 changed[both] |= np.where(differs(column.take(old), column.take(new)), bit, np.uint64(0))
-
-
-def differs(old: pa.ChunkedArray, new: pa.ChunkedArray) -> Bools:
-    """Where two columns hold different values; NULL is the same as NULL, NaN as NaN."""
-    is_same = pc.or_(pc.equal(old, new).fill_null(False), pc.and_(pc.is_null(old), pc.is_null(new)))
-    if pa.types.is_floating(old.type):
-        both_nan = pc.and_(pc.is_nan(old).fill_null(False), pc.is_nan(new).fill_null(False))
-        is_same = pc.or_(is_same, both_nan)
-    return ~np.asarray(is_same.to_numpy(), np.bool_)
 
 
 def columns_of(objects: LastReadings, rows: I64) -> Columns:

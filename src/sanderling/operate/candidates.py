@@ -60,13 +60,17 @@ class Candidates:
             )
 
     def _cut(self, owner: I64, lists: Lists, k: I64, objects: LastReadings) -> I64:
-        """Of lists that are longer than k, since some are as far as the k-th, the first k by key."""
+        """Of lists that are longer than k, since some are as far as the k-th, the first k by key.
+
+        The rows that are left, list by list, nearest first.
+        """
         is_long = (lists.length > k)[owner]
         some = np.flatnonzero(is_long)
         keys = objects.store.column(self.plan.stream.key).take(pa.array(lists.row[some]))
         order = some[np.lexsort((key_ranks(keys), lists.d2[some], owner[some]))]
         place = np.arange(len(order)) - np.searchsorted(owner[order], owner[order])
-        return np.sort(np.concatenate([np.flatnonzero(~is_long), order[place < k[owner[order]]]]))
+        left = np.concatenate([np.flatnonzero(~is_long), order[place < k[owner[order]]]])
+        return np.asarray(left[np.argsort(owner[left], kind="stable")])
 
 
 def candidate_schema(template: Template, plan: StreamPlan) -> pa.Schema:
