@@ -9,6 +9,7 @@ import numpy.typing as npt
 from scipy.spatial import cKDTree
 
 from benchmarks.report import report
+from sanderling.kernels.choose import compare
 from sanderling.kernels.grid import EVERYWHERE
 from sanderling.kernels.influence import advance, begin_all
 from sanderling.kernels.seekers import Changes, FocalPlaces, Lists, new_scene, new_seekers, new_sights
@@ -25,6 +26,7 @@ class Neighbours:
     def __init__(self, places: F64, queries: int, k: int):
         n = len(places)
         self.places, self.k, self.tick = places, k, 0
+        self.mark = np.arange(n)
         usual = float(np.sqrt(k / (np.pi * n)))
         focal, none = np.arange(queries), np.full(queries, -1)
         self.seekers = new_seekers(
@@ -52,10 +54,17 @@ class Neighbours:
         changes = Changes(ticks, who, x, y, who, np.zeros(len(who), np.uint64), holds)
         is_focal = who < len(self.seekers.k)
         focals = FocalPlaces(ticks[is_focal], who[is_focal], x[is_focal], y[is_focal])
-        found = advance(self.seekers, self.sights, self.scene, changes, focals)
-        self.places = self.places.copy()
         self.places[who] = new
-        return found
+        return advance(self.seekers, self.sights, self.scene, changes, focals)
+
+    def diff(self, queries: npt.NDArray[np.int32], lists: I64) -> tuple[I64, I64]:
+        """Who came into and who left these lists, by the kernel of the merge stage."""
+        both = np.stack([self.lists[queries], lists], axis=1).ravel()
+        offsets = np.arange(0, len(both) + 1, self.k)
+        is_new = np.arange(2 * len(queries)) % 2 == 1
+        moment, before, after = compare(offsets, both, is_new, self.mark)
+        query = queries.astype(np.int64)[moment // 2] * len(self.mark)
+        return (query + after)[after >= 0], (query + before)[before >= 0]
 
 
 def diff(before: I64, after: I64, n: int) -> tuple[I64, I64]:
@@ -87,6 +96,7 @@ def run(
         before = tree_lists(neighbours.places, queries, k)
         assert (neighbours.lists == before).all()
         neighbours.move(np.arange(1), neighbours.places[:1])  # compile
+        neighbours.diff(np.arange(1, dtype=np.int32), neighbours.lists[:1])
         ours, theirs, updates = [], [], 0
         for _ in range(ticks):
             who = np.sort(rng.choice(objects, max(1, int(share * objects)), replace=False))
@@ -94,7 +104,7 @@ def run(
             started = time.perf_counter()
             found = neighbours.move(who, new)
             lists = found.row.reshape(-1, k)
-            told = diff(neighbours.lists[found.query], lists, objects)
+            told = neighbours.diff(found.query, lists)
             neighbours.lists[found.query] = lists
             ours.append(time.perf_counter() - started)
             started = time.perf_counter()
@@ -102,7 +112,7 @@ def run(
             came, went = diff(before, after, objects)
             theirs.append(time.perf_counter() - started)
             assert (neighbours.lists == after).all(), "other neighbours"
-            assert (len(told[0]), len(told[1])) == (len(came), len(went))
+            assert all((np.sort(a) == b).all() for a, b in zip(told, (came, went), strict=True))
             before, updates = after, len(came) + len(went)
         kernel, tree = float(np.median(ours)), float(np.median(theirs))
         ratios[f"{share:.0%}"] = tree / kernel

@@ -134,46 +134,52 @@ def mark_around(
     found = np.empty(len(is_marked), np.int32)
     for i in range(m, m_end):
         o = who[i]
-        is_moved = not (place[o, 0] == new_x[i] and place[o, 1] == new_y[i])
+        old = (place[o, 0], place[o, 1])
+        new = (new_x[i], new_y[i])
+        is_moved = not (old[0] == new[0] and old[1] == new[1])
         has_changed = is_moved or bits[i] != 0
         for c in range(len(holds)):
             has_changed = has_changed or held[c, o] != holds[c, i]
         if not has_changed:
             continue
-        for is_new in (False, True):
-            x, y = (new_x[i], new_y[i]) if is_new else (place[o, 0], place[o, 1])
-            if x != x:
+        for level in range(len(reach)):
+            if on_level[level] == 0:
                 continue
-            for level in range(len(reach)):
-                if on_level[level] == 0:
+            far = reach[level]
+            # After a small step one look finds the queries around both places.
+            is_step = abs(new[0] - old[0]) <= far and abs(new[1] - old[1]) <= far
+            for is_new in (False, True):
+                (x, y), (u, v) = (new if is_new else old), (new if is_new or is_step else old)
+                if x != x or (is_new and is_step):
                     continue
-                w, h = beyond(x, reach[level]), beyond(y, reach[level])
                 many = near(
                     cell[level], level_of, head, next_, bucket, middle, level,
-                    x - w, y - h, x + w, y + h, found,
+                    min(x - beyond(x, far), u - beyond(u, far)), min(y - beyond(y, far), v - beyond(v, far)),
+                    max(x + beyond(x, far), u + beyond(u, far)), max(y + beyond(y, far), v + beyond(v, far)),
+                    found,
                 )  # fmt: skip
                 for q in found[:many]:
                     c = condition[q]
-                    if (
-                        not is_marked[q] and (holds[c, i] if is_new else held[c, o])
-                        and (is_moved or held[c, o] != holds[c, i] or (bits[i] & watch[q]) != 0)
-                        and concerns(q, x, y, influence, at, kth, kind, region)
-                    ):  # fmt: skip
-                        is_marked[q] = True
-                        marked[n] = q
-                        n += 1
-            for c in range(len(wide_head)):
-                q = wide_head[c] if (holds[c, i] if is_new else held[c, o]) else NOBODY
-                while q >= 0:
-                    if (
-                        not is_marked[q]
-                        and (is_moved or held[c, o] != holds[c, i] or (bits[i] & watch[q]) != 0)
-                        and concerns(q, x, y, influence, at, kth, kind, region)  # type: ignore[arg-type]
+                    if not is_marked[q] and (
+                        is_moved or held[c, o] != holds[c, i] or (bits[i] & watch[q]) != 0
                     ):
-                        is_marked[q] = True
+                        is_marked[q] = (
+                            held[c, o] and concerns(q, old[0], old[1], influence, at, kth, kind, region)
+                        ) or (holds[c, i] and concerns(q, new[0], new[1], influence, at, kth, kind, region))
                         marked[n] = q
-                        n += 1
-                    q = wide_next[q]
+                        n += int(is_marked[q])
+        for c in range(len(wide_head)):
+            q = wide_head[c] if held[c, o] or holds[c, i] else NOBODY
+            while q >= 0:
+                if not is_marked[q] and (is_moved or held[c, o] != holds[c, i] or (bits[i] & watch[q]) != 0):
+                    is_marked[q] = (
+                        held[c, o] and concerns(q, old[0], old[1], influence, at, kth, kind, region)  # type: ignore[arg-type]
+                    ) or (
+                        holds[c, i] and concerns(q, new[0], new[1], influence, at, kth, kind, region)  # type: ignore[arg-type]
+                    )
+                    marked[n] = q
+                    n += int(is_marked[q])
+                q = wide_next[q]
     return n
 
 
@@ -247,7 +253,7 @@ def disturb(
 ) -> I32:  # fmt: skip
     """Everything moves as in one tick; gives the queries that are to be looked at again."""
     is_marked, is_live, live = sights.is_marked, sights.is_live, sights.live[0]
-    marked = np.empty(len(is_live), np.int32)
+    marked = np.empty(len(is_live) + 1, np.int32)  # one more, for what is written before it counts
     n = move_focals(f, f_end, focal_places, seekers, sights, marked, 0)
     if (m_end - m) <= MOVES_A_SEARCH * (live - n):
         n = mark_around(m, m_end, seekers, sights, scene, changes, marked, n)
