@@ -103,7 +103,7 @@ class DirectRun:
         return Shard(plan, number, shard_schemas(plan), self.plans.__getitem__)
 
     def _new_merge(self, number: int) -> Merge:
-        return Merge(self.plans[self.first], number)
+        return Merge(self.plans[self.first], number, self.plans.__getitem__)
 
     def stream_plan(self, name: str) -> StreamPlan:
         return next(s for s in self.plan.streams if s.stream.name.casefold() == name.casefold())
@@ -151,6 +151,7 @@ class DirectRun:
         for engine, mine in zip(self.engines, parcels, strict=True):
             # Through bytes, as between Spark's stages.
             out += engine.advance([Parcel.from_bytes(p.to_bytes()) for p in mine])
+        out = self._merged(out)
         self._collect(out)
         return out
 
@@ -184,7 +185,7 @@ class DirectRun:
         self.waiting = []
 
     def ask(self, name: str) -> list[str]:
-        """The answer of a query as lines, in order; from the shards, not from the updates."""
+        """The answer of a query as lines, in order; from shards and merge partitions, not from updates."""
         numbers = np.flatnonzero(pc.equal(self.plan.queries.names, name).to_numpy(zero_copy_only=False))
         numbers = numbers[self.plan.queries.end[numbers] != ALWAYS]
         told = [p for p in self._tell([ask(7, numbers)]) if p.kind == ANSWER]
@@ -208,7 +209,7 @@ class DirectRun:
             part = engine.streams[stream.name]
             changes = part.close_to(max(tick_end(time, stream.tick_us), part.clock.closed_to))
             out += engine.parcels(stream.name, changes)
-        self._collect(out)
+        self._collect(self._merged(out))
 
     def _merged(self, out: list[Parcel]) -> list[Parcel]:
         """What needs several shards goes through the merge partitions, last shard first."""
@@ -223,7 +224,6 @@ class DirectRun:
         return [p for p in out if not needs_merge(templates, p)] + done
 
     def _collect(self, out: list[Parcel]) -> None:
-        out = self._merged(out)
         for change in gather(self.plan, out).values():
             self.updates += [line.as_py() for line in UpdateLines(self.plan).of(change.rows)]
             letters = change.ordered_letters()

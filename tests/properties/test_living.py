@@ -45,7 +45,7 @@ class Tale:
 
 @st.composite
 def tales(draw: st.DrawFn) -> Tale:
-    world = draw(worlds())
+    world = draw(worlds(has_nearest=True))
     cuts = sorted(draw(st.lists(st.integers(0, len(world.readings)), max_size=5)))
     edges = [0, *cuts, len(world.readings)]
     pieces = tuple(world.readings[a:b] for a, b in pairwise(edges))
@@ -57,7 +57,7 @@ def tales(draw: st.DrawFn) -> Tale:
 def pause(draw: st.DrawFn, world: World, number: int) -> Pause:
     drops = draw(st.lists(st.sampled_from(["q0", "q1", "q2", "q3", "q4"]), max_size=2, unique=True))
     names = draw(st.lists(st.integers(0, 4), max_size=2, unique=True))
-    comes = tuple(draw(ask(n, world.is_integer_key, KINDS)) for n in names)
+    comes = tuple(draw(ask(n, world.is_integer_key, KINDS, has_nearest=True)) for n in names)
     restart = draw(st.sampled_from(["never", "never", "delta", "snapshot"]))
     return Pause(tuple(drops), comes, draw(st.booleans()), restart)
 

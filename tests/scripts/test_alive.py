@@ -25,12 +25,7 @@ def test_a_story_of_a_session(
     check(path, profile, tmp_path, monkeypatch, accept)
 
 
-@pytest.mark.parametrize(
-    "path",
-    # kNN does not come and go yet.
-    [p for p in SCRIPTS if script_id(p) not in OTHERWISE and not script_id(p).startswith("knn/")],
-    ids=script_id,
-)
+@pytest.mark.parametrize("path", [p for p in SCRIPTS if script_id(p) not in OTHERWISE], ids=script_id)
 def test_any_story_is_one_of_a_session(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for number, profile in enumerate(("many shards", "copies of a shard take turns")):
         folder = tmp_path / str(number)

@@ -65,6 +65,18 @@ class ShardLists:
         self.is_fresh[is_over] |= some
         self.length[is_over] = 0
 
+    def turn_to(self, queries: I64) -> None:
+        """These are the queries from now on; lists of others are forgotten."""
+        at = np.searchsorted(self.queries, queries)
+        is_known = np.append(self.queries, -1)[at] == queries
+        # One more row, of nothing, for those that are new.
+        row = np.where(is_known, at, len(self.queries))
+        more = ((0, 1), (0, 0))
+        self.start, self.length = np.pad(self.start, more)[row], np.pad(self.length, more)[row]
+        self.is_fresh = np.pad(self.is_fresh, more)[row]
+        self.queries = queries
+        self.compact()
+
     def compact(self) -> None:
         """Forgets rows that no list has, once they are the greater part."""
         alive = int(self.length.sum())

@@ -57,17 +57,24 @@ class MergeNearest:
       order   neither the order of shards nor that of their lists matters
     """
 
+    k: I64
+    ends: I64
+
     def __init__(self, plan: StreamPlan, template: Template):
         self.template = template
-        regions, nearest = plan.regions, plan.nearest
-        mine = np.flatnonzero(regions.template[nearest.region] == template.id)
-        rows = nearest.region[mine]
-        order = np.argsort(regions.query[rows], kind="stable")
-        self.k: I64 = nearest.k[mine][order]
-        self.ends: I64 = regions.end[rows][order]
         columns = [(f.name, f.type) for f in list(template.schema())[3:]]
         schema = pa.schema([("d2", pa.float64()), ("key", plan.stream.key_type.arrow), *columns])
-        self.lists = ShardLists(regions.query[rows][order].astype(np.int64), schema)
+        self.lists = ShardLists(np.empty(0, np.int64), schema)
+        self.turn_to(plan)
+
+    def turn_to(self, plan: StreamPlan) -> None:
+        """Goes on with the queries of this plan; those that stay keep their lists."""
+        regions, nearest = plan.regions, plan.nearest
+        mine = np.flatnonzero(regions.template[nearest.region] == self.template.id)
+        rows = nearest.region[mine]
+        order = np.argsort(regions.query[rows], kind="stable")
+        self.k, self.ends = nearest.k[mine][order], regions.end[rows][order]
+        self.lists.turn_to(regions.query[rows][order].astype(np.int64))
 
     def advance(self, candidates: list[tuple[int, pa.Table]]) -> pa.Table:
         """The new lists of a batch, each table with its shard; gives signed rows."""
@@ -83,6 +90,13 @@ class MergeNearest:
         self.lists.forget(self.ends <= ticks[-1])
         self.lists.compact()
         return rows
+
+    def answer(self, queries: list[int], tick: int) -> pa.Table:
+        """The whole answers of those of the queries that live, as at the last tick that closed."""
+        which = np.flatnonzero(np.isin(self.lists.queries, queries) & (tick < self.ends))
+        offsets, rows = self._chosen(self.lists.start[which], self.lists.length[which], self.k[which])
+        query = np.repeat(self.lists.queries[which], np.diff(offsets))
+        return self._told(query, np.full(len(rows), tick), np.ones(len(rows), np.int8), rows)
 
     def _taken(self, shard: int, told: pa.Table) -> Fresh:
         """The lists of a table, whose rows are stored; those of a list stand together, nearest first."""
@@ -107,9 +121,7 @@ class MergeNearest:
         is_new = (at >= 0) & (new.query[at] * shards + new.shard[at] == wanted)
         starts = np.where(is_new, new.start[at], self.lists.start.ravel()[wanted])
         lengths = np.where(is_new, new.length[at], self.lists.length.ravel()[wanted])
-        offsets, rows, is_tied = choose(starts, lengths, k, self.lists.d2)
-        if is_tied.any():
-            offsets, rows = self._by_key(starts, lengths, k, offsets, rows, is_tied)
+        offsets, rows = self._chosen(starts, lengths, k)
         changed = compare(offsets, rows, moments.tick != BEFORE, self.lists.mark)
         return self._signed(moments, ticks, *changed)
 
@@ -119,6 +131,13 @@ class MergeNearest:
         queries = codes // (ticks + 1)
         codes = np.union1d(codes, queries * (ticks + 1))
         return Moments(codes // (ticks + 1), codes % (ticks + 1) - 1)
+
+    def _chosen(self, starts: I64, lengths: I64, k: I64) -> tuple[I64, I64]:
+        """Of lists by moment and shard the k nearest: where each moment's begin, and their rows."""
+        offsets, rows, is_tied = choose(starts, lengths, k, self.lists.d2)
+        if is_tied.any():
+            offsets, rows = self._by_key(starts, lengths, k, offsets, rows, is_tied)
+        return offsets, rows
 
     def _by_key(
         self, starts: I64, lengths: I64, k: I64, offsets: I64, rows: I64, is_tied: npt.NDArray[np.bool_]
@@ -150,11 +169,13 @@ class MergeNearest:
         moment = np.concatenate([moment[goes], moment[comes]])
         row = np.concatenate([before[goes], after[comes]])
         sign = np.concatenate([np.full(int(goes.sum()), -1, np.int8), np.ones(int(comes.sum()), np.int8)])
-        query = self.lists.queries[moments.query[moment]].astype(np.int32)
-        fixed = [pa.array(query), pa.array(ticks[moments.tick[moment]]), pa.array(sign)]
-        columns = shown.select(shown.column_names[1:]).take(pa.array(row)).columns
-        told = pa.Table.from_arrays([*fixed, *columns], schema=self.template.schema())
+        told = self._told(self.lists.queries[moments.query[moment]], ticks[moments.tick[moment]], sign, row)
         # Without the key, equal rows of several objects cancel; so do those of keys that share a mark.
         has_mistaken = bool(len(both)) and bool(differ[0].any())
         may_cancel = not self.template.is_keyed or has_mistaken
         return consolidate(told) if may_cancel and told.num_rows else told
+
+    def _told(self, query: I64, tick: I64, sign: npt.NDArray[np.int8], row: I64) -> pa.Table:
+        fixed = [pa.array(query.astype(np.int32)), pa.array(tick), pa.array(sign)]
+        shown = self.lists.store.select(self.lists.store.column_names[2:]).take(pa.array(row))
+        return pa.Table.from_arrays([*fixed, *shown.columns], schema=self.template.schema())

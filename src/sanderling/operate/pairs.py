@@ -28,6 +28,9 @@ class MoveBatch:
         return len(self.tick)
 
 
+NO_MOVES = MoveBatch(*(np.empty(0, np.int64) for _ in range(4)))
+
+
 @dataclass(frozen=True, slots=True)
 class PairBatch:
     """A reading's meeting with a region: in it before (`was`), after (`is_`), or both.

@@ -5,7 +5,7 @@ The engine is pure: parcels in, parcels out, all state in `StreamShard`, saved a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,10 +16,11 @@ from sanderling.batches import LATE, ROW, TS, CandidateBatch, DeltaBatch
 from sanderling.clock import NOTHING_YET, closed_by, tick_end, tick_ends
 from sanderling.operate.inside import Inside, InsideState
 from sanderling.operate.nearest import Nearest, NearestState
-from sanderling.operate.pairs import MoveBatch
+from sanderling.operate.pairs import NO_MOVES, MoveBatch
 from sanderling.operate.readings import LastReadings, int64_of
 from sanderling.operate.waiting import Wait, Waiting, is_in
-from sanderling.plan.plans import ALWAYS, NEVER, Plan, StreamPlan
+from sanderling.plan.plans import ALWAYS, NEVER, Plan, Plans, StreamPlan
+from sanderling.route.controls import announce
 from sanderling.route.pack import focal_columns
 from sanderling.route.parcels import (
     ACTIVATE,
@@ -36,7 +37,6 @@ from sanderling.route.parcels import (
     Parcel,
 )
 
-Plans = Callable[[int], Plan]
 Change = DeltaBatch | CandidateBatch
 
 
@@ -101,7 +101,8 @@ class StreamShard:
         self.focals.accept(self.waiting.end(version, said))
         if self.clock.closed_to != NOTHING_YET:
             # Ticks that have closed since: nobody has asked about these objects in them.
-            self.focals.close(self.clock.closed_to)
+            moves = self.focals.close(self.clock.closed_to)
+            self.nearest.settle(self.near, NO_MOVES, moves, self.objects, self.focals)
         if self._begin_if_nothing_closed():
             self.refresh()
 
@@ -223,6 +224,11 @@ class StreamShard:
         """The whole answers of some queries, as at the last tick that closed."""
         return self.inside.answer(self.live, queries, self.clock.closed_to, self.objects, self.focals)
 
+    def nearest_of(self, queries: list[int]) -> list[int]:
+        """The kNN queries among some queries."""
+        found: list[int] = np.intersect1d(queries, self.nearest.queries).tolist()
+        return found
+
     def refresh(self) -> None:
         """What follows from the readings, made anew."""
         clock = self.clock
@@ -319,7 +325,11 @@ class Shard:
     def _turn(self, parcels: list[Parcel]) -> list[Parcel]:
         """Before the readings of a batch: what they find is the new plan."""
         wanted = max((p.header["version"] for p in parcels if p.kind == PLAN), default=self.version)
+        is_new = wanted > self.version
         said, turned = self.turn_to(wanted)
+        if is_new and self.number == 0:
+            # Merge partitions hear from one shard what all shards do.
+            said.append(announce(wanted))
         for name in turned:
             self.streams[name].rebuild()
         for parcel in parcels:
@@ -333,6 +343,11 @@ class Shard:
             for answer in stream.answer(ask.header["queries"]):
                 header = {"ask": ask.header["ask"], "template": answer.template, "stream": name}
                 yield Parcel(ANSWER, answer.rows, header)
+            nearest = stream.nearest_of(ask.header["queries"])
+            if self.number == 0 and nearest:
+                # Merge partitions know who the nearest of all shards are.
+                header = {"ask": ask.header["ask"], "stream": name, "tick": stream.clock.closed_to}
+                yield Parcel(ASK, ask.table, {**header, "queries": nearest})
 
     def parcels(self, stream: str, changes: list[Change]) -> list[Parcel]:
         """Signed rows, and candidates, which are to be merged with those of other shards."""

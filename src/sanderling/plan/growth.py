@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sanderling.plan.build import row_in
-from sanderling.plan.plans import ALWAYS, NO_QUERIES, Plan, PlannedQueries, Regions, StreamPlan
+from sanderling.plan.plans import ALWAYS, NO_QUERIES, Nearest, Plan, PlannedQueries, Regions, StreamPlan
 
 I64 = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -73,23 +73,28 @@ def _without(plan: StreamPlan, is_dropped: Bools, spent: frozenset[int]) -> Stre
     ]
     regions = _each(plan.regions, lambda column: column[~is_dropped])
     wkb = tuple(w for w, gone in zip(plan.regions.wkb, is_dropped.tolist(), strict=True) if not gone)
-    focal, focals = _used(regions.focal, plan.focals)
-    regions = replace(regions, row_in_template=row_in(regions.template), focal=focal, wkb=wkb)
+    nearest = _nearest_left(plan.nearest, is_dropped)
+    number, focals = _used(np.concatenate([regions.focal, nearest.focal]), plan.focals)
+    regions = replace(regions, row_in_template=row_in(regions.template), focal=number[regions.focal], wkb=wkb)
     return replace(
         plan, templates=tuple(t for t, _ in kept), constants=tuple(c.combine_chunks() for _, c in kept),
-        regions=regions, focals=focals,
+        regions=regions, focals=focals, nearest=replace(nearest, focal=number[nearest.focal]),
     )  # fmt: skip
 
 
+def _nearest_left(nearest: Nearest, is_dropped: Bools) -> Nearest:
+    """The kNN queries among the regions that are left."""
+    is_left = ~is_dropped[nearest.region]
+    left = Nearest(*(getattr(nearest, f.name)[is_left] for f in fields(Nearest)))
+    return replace(left, region=(np.cumsum(~is_dropped) - 1)[left.region])
+
+
 def _used(focal: I64, focals: pa.Array) -> tuple[I64, pa.Array]:
-    """Focal objects that some region still follows, in the same order."""
+    """By old number the new one of focal objects that somebody still follows; and these, in order."""
     is_used = np.zeros(len(focals) + 1, np.bool_)
-    is_used[focal] = True  # the last place is for regions that follow nobody
+    is_used[focal] = True  # the last place is for those that follow nobody
     is_used = is_used[:-1]
-    if is_used.all():
-        return focal, focals
-    number = np.append(np.cumsum(is_used) - 1, -1)
-    return number[focal], focals.filter(pa.array(is_used))
+    return np.append(np.cumsum(is_used) - 1, -1), focals.filter(pa.array(is_used))
 
 
 # ----- what comes
@@ -97,7 +102,7 @@ def _used(focal: I64, focals: pa.Array) -> tuple[I64, pa.Array]:
 
 def _with(old: StreamPlan, new: StreamPlan, first: int) -> StreamPlan:
     """The regions of new queries behind the others."""
-    focal, focals = _focals_of_both(old, new)
+    number, focals = _focals_of_both(old, new)
     tables = dict(zip((t.id for t in old.templates), old.constants, strict=True))
     rows_before = {number: table.num_rows for number, table in tables.items()}
     for template, table in zip(new.templates, new.constants, strict=True):
@@ -107,7 +112,7 @@ def _with(old: StreamPlan, new: StreamPlan, first: int) -> StreamPlan:
     before[list(rows_before)] = list(rows_before.values())
     came = new.regions
     came = replace(
-        came, query=(came.query + first).astype(np.int32), focal=focal,
+        came, query=(came.query + first).astype(np.int32), focal=number[came.focal],
         row_in_template=came.row_in_template + before[came.template],
     )  # fmt: skip
     columns = {
@@ -115,6 +120,7 @@ def _with(old: StreamPlan, new: StreamPlan, first: int) -> StreamPlan:
         for f in fields(Regions)
         if f.name != "wkb"
     }
+    near = replace(new.nearest, region=new.nearest.region + len(old.regions), focal=number[new.nearest.focal])
     templates = {t.id: t for t in (*new.templates, *old.templates)}
     return replace(
         old,
@@ -122,18 +128,19 @@ def _with(old: StreamPlan, new: StreamPlan, first: int) -> StreamPlan:
         constants=tuple(tables[number] for number in sorted(tables)),
         regions=Regions(**columns, wkb=old.regions.wkb + came.wkb),
         focals=focals,
+        nearest=Nearest(
+            *(np.concatenate([getattr(old.nearest, f.name), getattr(near, f.name)]) for f in fields(Nearest))
+        ),
     )
 
 
 def _focals_of_both(old: StreamPlan, new: StreamPlan) -> tuple[I64, pa.Array]:
-    """By new region the number of its focal object among those of both; and these, the old ones first."""
-    if not len(new.focals):
-        return new.regions.focal, old.focals
+    """By focal object of new queries its number among those of both; and these, the old ones first."""
     number = _places(new.focals, old.focals)
     is_new = number < 0
     number[is_new] = len(old.focals) + np.arange(int(is_new.sum()))
     focals = pa.concat_arrays([old.focals, new.focals.filter(pa.array(is_new))])
-    return np.append(number, -1)[new.regions.focal], focals
+    return np.append(number, -1), focals
 
 
 def _places(few: pa.Array, many: pa.Array) -> I64:

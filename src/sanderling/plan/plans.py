@@ -7,7 +7,7 @@ stream plan ── templates   queries of one shape: condition and select list, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -201,3 +201,7 @@ class Plan:
 
     def templates(self) -> dict[int, Template]:
         return {t.id: t for s in self.streams for t in s.templates}
+
+
+# Each version of a plan that lives, by its number.
+Plans = Callable[[int], Plan]

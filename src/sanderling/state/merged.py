@@ -28,11 +28,13 @@ def restore(merge: Merge, snapshot_bytes: bytes | None, deltas: list[bytes]) -> 
 def catch_up(merge: Merge, deltas: list[bytes]) -> None:
     """Brings one that was saved some deltas ago to where it is now."""
     for data in deltas:
-        for template, table in read_saved(data)[0].items():
+        tables, header = read_saved(data)
+        merge.turn_to(header["version"])
+        for template, table in tables.items():
             merge.nearest[int(template)].lists.replay(table)
 
 
 def _saved(merge: Merge, is_whole: bool) -> bytes:
     drained = {str(template): part.lists.drain(is_whole) for template, part in merge.nearest.items()}
     tables = {template: table for template, table in drained.items() if table.num_rows}
-    return tables_to_bytes(tables, {"format": FORMAT})
+    return tables_to_bytes(tables, {"format": FORMAT, "version": merge.version})
