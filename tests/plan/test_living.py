@@ -16,7 +16,7 @@ from sanderling.pipeline import for_shards
 from sanderling.plan.growth import grown
 from sanderling.plan.living import Change, LivingPlan
 from sanderling.plan.planner import Planner
-from sanderling.plan.plans import ALWAYS, NEVER, Plan, Regions
+from sanderling.plan.plans import ALWAYS, NEVER, Nearest, Plan, Regions
 
 STREAM = """CREATE STREAM taxi (id STRING, ts BIGINT, x DOUBLE, y DOUBLE, speed DOUBLE, kind STRING)
   KEY id TIME ts LOCATION (x, y);
@@ -51,7 +51,7 @@ def same(a: Plan, b: Plan) -> bool:
             return False
         if not all(x.equals(y) for x, y in zip(ours.constants, theirs.constants, strict=True)):
             return False
-        if not _same_regions(ours.regions, theirs.regions):
+        if not _same_regions(ours.regions, theirs.regions) or not _same_nearest(ours.nearest, theirs.nearest):
             return False
     return a.version == b.version
 
@@ -59,6 +59,21 @@ def same(a: Plan, b: Plan) -> bool:
 def _same_regions(a: Regions, b: Regions) -> bool:
     columns = [f.name for f in fields(Regions) if f.name != "wkb"]
     return a.wkb == b.wkb and all(np.array_equal(getattr(a, n), getattr(b, n)) for n in columns)
+
+
+def _same_nearest(a: Nearest, b: Nearest) -> bool:
+    return all(np.array_equal(getattr(a, f.name), getattr(b, f.name)) for f in fields(Nearest))
+
+
+def nearest_of(plan: Plan) -> list[tuple[str, int, float, float, str | None, str | None]]:
+    """By name: k, place, focal object of kNN, focal object of INSIDE."""
+    taxi = plan.streams[0]
+    keys = [*taxi.focals.to_pylist(), None]
+    n, r = taxi.nearest, taxi.regions
+    return [
+        (plan.queries[int(r.query[at])].name, int(k), float(x), float(y), keys[focal], keys[r.focal[at]])
+        for at, k, x, y, focal in zip(n.region, n.k, n.x, n.y, n.focal, strict=True)
+    ]
 
 
 def test_the_first_plan_keeps_every_column(living: LivingPlan) -> None:
@@ -177,7 +192,10 @@ def test_what_is_grown_elsewhere_is_the_same(living: LivingPlan, tmp_path: Path)
         "REGISTER QUERY a AS SELECT id, kind FROM taxi WHERE kind = 'x'",
         f"REGISTER QUERIES FROM '{tmp_path}/queries.parquet'; DROP QUERY near; DROP QUERY fast",
         "AT 50 DROP QUERY t0; REGISTER QUERY b AS SELECT id FROM bus INSIDE POLYGON ((0 0, 1 0, 1 1, 0 0))",
-        "DROP QUERY t1; DROP QUERY a; REGISTER QUERY a AS SELECT id FROM taxi INSIDE ('M', 'cleo', 2)",
+        "REGISTER QUERY k AS SELECT id FROM taxi kNN ('M', 3, 'emil'); "
+        "REGISTER QUERY l AS SELECT id FROM taxi kNN (2, 1, 1)",
+        "DROP QUERY t1; DROP QUERY a; DROP QUERY k; "
+        "REGISTER QUERY a AS SELECT id FROM taxi INSIDE ('M', 'cleo', 2)",
     ):
         change = living.execute(text)
         elsewhere = grown(elsewhere, pickle.loads(pickle.dumps(change.growth)))
@@ -217,3 +235,23 @@ def test_the_same_queries_as_if_they_had_been_there_from_the_start(living: Livin
     assert focals == [
         None if (f := theirs.regions.focal[i]) < 0 else theirs.focals[int(f)].as_py() for i in order
     ]
+
+
+def test_the_nearest_come_and_go_with_their_focal_objects(living: LivingPlan) -> None:
+    change = living.execute(
+        "REGISTER QUERY a AS SELECT id FROM taxi kNN (3, 1, 2); "
+        "REGISTER QUERY b AS SELECT id FROM taxi INSIDE ('M', 'ben', 5) kNN ('M', 2, 'anna'); "
+        "REGISTER QUERY c AS SELECT id FROM taxi kNN ('M', 1, 'cleo')"
+    )
+    assert nearest_of(change.plan) == [
+        ("a", 3, 1, 2, None, None), ("b", 2, 0, 0, "anna", "ben"), ("c", 1, 0, 0, "cleo", None),
+    ]  # fmt: skip
+    assert change.new_focals["taxi"].to_pylist() == ["ben", "cleo"]
+    # Anna is followed by a kNN query still; the regions before those that are left are gone.
+    plan = living.execute("DROP QUERY near; DROP QUERY fast; DROP QUERY a").plan
+    assert nearest_of(plan) == [("b", 2, 0, 0, "anna", "ben"), ("c", 1, 0, 0, "cleo", None)]
+    change = living.execute("DROP QUERY b; REGISTER QUERY d AS SELECT id FROM taxi kNN ('M', 4, 'ben')")
+    assert nearest_of(change.plan) == [("c", 1, 0, 0, "cleo", None), ("d", 4, 0, 0, "ben", None)]
+    assert change.plan.streams[0].focals.to_pylist() == ["cleo", "ben"] and not change.new_focals
+    plan = living.execute("DROP QUERY c; DROP QUERY d").plan
+    assert nearest_of(plan) == [] and len(plan.streams[0].focals) == 0

@@ -1,0 +1,82 @@
+"""Merge partitions under a plan that lives: what is dropped is forgotten, what is saved has its version."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sanderling.merge.merge import Merge
+from sanderling.plan.living import LivingPlan
+from sanderling.state import merged
+from tests.engine.direct import DirectRun
+
+STREAM = "CREATE STREAM taxi (id BIGINT, ts BIGINT, x DOUBLE, y DOUBLE) KEY id TIME ts LOCATION (x, y);"
+QUERIES = "".join(f"REGISTER QUERY q{n} AS SELECT id FROM taxi kNN (2, {n}, 0);" for n in range(6))
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> DirectRun:
+    living = LivingPlan()
+    living.execute(STREAM + QUERIES)
+    run = DirectRun(living.start().plan, 2, takes_turns=True, living=living)
+    feed(run, tmp_path, 1)
+    return run
+
+
+def feed(run: DirectRun, folder: Path, tick: int) -> None:
+    rows = "".join(f"{key},{t},{key},{tick}\n" for t in (tick, tick + 1) for key in range(20))
+    (folder / "rows.csv").write_text("id,ts,x,y\n" + rows)
+    run.feed_file("taxi", folder / "rows.csv")
+
+
+def entries(merge: Merge) -> dict[int, int]:
+    """By query how many entries its lists have."""
+    return {
+        int(query): int(length)
+        for part in merge.nearest.values()
+        for query, length in zip(part.lists.queries, part.lists.length.sum(axis=1), strict=True)
+        if length
+    }
+
+
+def known(run: DirectRun) -> set[int]:
+    return {query for copies in run.merges for query in entries(copies.engine)}
+
+
+def test_lists_of_dropped_queries_are_forgotten(run: DirectRun, tmp_path: Path) -> None:
+    assert known(run) == {0, 1, 2, 3, 4, 5}
+    run.execute("DROP QUERY q1; DROP QUERY q4")
+    assert known(run) == {0, 2, 3, 5}
+    feed(run, tmp_path, 3)
+    assert known(run) == {0, 2, 3, 5}
+    run.execute("; ".join(f"DROP QUERY q{n}" for n in (0, 2, 3, 5)))
+    assert all(not copies.engine.nearest for copies in run.merges)
+    assert all(len(merged.snapshot(copies.engine)) < 200 for copies in run.merges)
+
+
+def test_a_number_is_not_taken_for_another_query(run: DirectRun, tmp_path: Path) -> None:
+    run.execute("DROP QUERY q1; REGISTER QUERY q1 AS SELECT id FROM taxi kNN (2, 9, 0)")
+    assert known(run) == {0, 2, 3, 4, 5} and run.ask("q1") == []
+    feed(run, tmp_path, 3)
+    assert known(run) == {0, 2, 3, 4, 5, 6} and len(run.ask("q1")) == 2
+
+
+def test_what_is_saved_comes_back_under_its_version(run: DirectRun, tmp_path: Path) -> None:
+    run.execute("DROP QUERY q0; REGISTER QUERY r AS SELECT id, x FROM taxi kNN (3, 9, 0)")
+    feed(run, tmp_path, 3)
+    run.execute("DROP QUERY q5")
+    for number, copies in enumerate(run.merges):
+        engine = copies.engine
+        change, whole = merged.delta(engine), merged.snapshot(engine)
+        for base, deltas in ((whole, []), (copies.base, [*copies.deltas, change])):
+            back = run._new_merge(number)
+            merged.restore(back, base, deltas)
+            assert back.version == 2 and entries(back) == entries(engine)
+
+
+def test_one_asks_for_ranges_as_before(run: DirectRun, tmp_path: Path) -> None:
+    """Rows without the key are merged; asked for, each shard says its own."""
+    run.execute("REGISTER QUERY y AS SELECT y FROM taxi INSIDE (0, 0, 5, 5)")
+    feed(run, tmp_path, 3)
+    assert len(run.ask("y")) == 6
