@@ -1,8 +1,10 @@
 """Parcels that tell shards what to do: another plan, go on with it, say an answer. Each goes to every shard.
 
 PLAN version ──► shards ──► SAID: what each knows of focal objects that are new
-                                └──► ACTIVATE version, with all that was said ──► its queries begin
+                  │             └──► ACTIVATE version, with all that was said ──► its queries begin
+                  └ the first ──► PLAN ──► merge partitions
 ASK queries ──► shards ──► ANSWER: their rows as at the last tick that closed
+                  └ the first ──► ASK, of kNN queries only ──► merge partitions ──► ANSWER
 """
 
 from __future__ import annotations
