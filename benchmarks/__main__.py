@@ -8,6 +8,7 @@ from benchmarks import (
     answer_size,
     follow_kernel,
     growth,
+    nearest_kernel,
     range_kernel,
     range_on_spark,
     registration,
@@ -20,6 +21,7 @@ ALL = {
     for module in (
         range_kernel,
         follow_kernel,
+        nearest_kernel,
         registration,
         simulate,
         growth,

@@ -7,7 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import answer_size, follow_kernel, growth, pictures, range_kernel, registration, report
+from benchmarks import (
+    answer_size,
+    follow_kernel,
+    growth,
+    nearest_kernel,
+    pictures,
+    range_kernel,
+    registration,
+    report,
+)
 
 
 def test_the_kernel_benchmark_checks_its_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -44,6 +53,11 @@ def test_the_benchmark_of_squares_that_follow_checks_its_result(said_here: Path)
     # Of what moves little, far less is looked at: even this small it shows.
     assert ratios["1%"] > ratios["100%"] > 0
     assert is_picture(said_here / "follow_kernel.svg")
+
+
+def test_the_benchmark_of_the_nearest_checks_its_result(said_here: Path) -> None:
+    ratios = nearest_kernel.run(objects=5_000, queries=500, step=0.002, ticks=3)
+    assert ratios["1%"] > ratios["100%"] > 0
 
 
 def test_the_benchmark_of_growth_runs(said_here: Path) -> None:

@@ -110,7 +110,7 @@ def test_lists_are_what_every_object_gives(data: st.DataObject) -> None:
             found = advance(world.seekers, world.sights, world.scene, changes, focals)
             world.tell(*(part.tolist() for part in found[1:]))
             world.check(changes, before, set(found.query.tolist()))
-            assert not world.sights.is_marked.any() and not world.scene.changed.any()
+            assert not world.sights.mark.any() and not world.scene.changed.any()
 
 
 @settings(max_examples=100)

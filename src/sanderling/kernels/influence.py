@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from sanderling.kernels.cells import NOBODY, beyond, longer, near, put
 from sanderling.kernels.cross import holds_place
-from sanderling.kernels.grid import bucket_of, cell_of
+from sanderling.kernels.grid import EVERYWHERE, bucket_of, cell_of
 from sanderling.kernels.jit import jit
 from sanderling.kernels.nearest import INFINITE, extent, find_nearest, is_nowhere
 from sanderling.kernels.seekers import Changes, FocalPlaces, Lists, Scene, Seekers, Sights
@@ -26,8 +26,12 @@ I32 = npt.NDArray[np.int32]
 I8 = npt.NDArray[np.int8]
 U64 = npt.NDArray[np.uint64]
 
-# Looking at a query again costs as much as asking so many objects whom they concern.
-MOVES_A_SEARCH = 1
+# Asking an object whom it concerns costs about as much as a search; a wide query is a small part of it.
+LOOKS_AN_OBJECT = 16
+
+
+# Why a query is looked at again: an object in its influence changed, or everything may be different.
+TOUCHED, MOVED = np.int8(1), np.int8(2)
 
 
 # ----- where queries are looked for
@@ -54,6 +58,7 @@ def forget(q: int, c: int, sights: Any) -> None:
     if sights.is_wide[q]:
         leave_wide(q, c, sights.wide_head, sights.wide_next, sights.wide_previous)
         sights.is_wide[q] = False
+        sights.wide_count[c] -= 1
 
 
 @jit
@@ -72,9 +77,11 @@ def influence_of(
 @jit
 def listen(which: I32, condition: I32, sights: Any) -> None:
     """From now on what happens within their influence concerns these queries."""
-    place, kth, kind, region, box = sights.place, sights.kth, sights.kind, sights.region, sights.influence
+    place, kth, kind, region = sights.place, sights.kth, sights.kind, sights.region
     middles, reach, on_level, is_wide = sights.middles, sights.reach, sights.on_level, sights.is_wide
-    head, next_, previous = sights.wide_head, sights.wide_next, sights.wide_previous
+    head, next_, previous, wide_count = (
+        sights.wide_head, sights.wide_next, sights.wide_previous, sights.wide_count,
+    )  # fmt: skip
     level_of, bucket = middles.level, middles.bucket
     for q in which:
         x, y = place[q, 0], place[q, 1]
@@ -84,7 +91,6 @@ def listen(which: I32, condition: I32, sights: Any) -> None:
         x1, y1, x2, y2 = influence_of(
             x, y, kth[q], kind[q], region[q, 0], region[q, 1], region[q, 2], region[q, 3]
         )
-        box[q, 0], box[q, 1], box[q, 2], box[q, 3] = x1, y1, x2, y2
         middle_x, middle_y = x1 / 2 + x2 / 2, y1 / 2 + y2 / 2
         size = max(x2 - middle_x, y2 - middle_y, 0.0)
         level = 0
@@ -105,33 +111,39 @@ def listen(which: I32, condition: I32, sights: Any) -> None:
             previous[head[c]] = q
         head[c] = q
         is_wide[q] = True
+        wide_count[c] += 1
 
 
 @jit
-def concerns(q: int, x: float, y: float, influence: F64, place: F64, kth: F64, kind: I8, region: F64) -> bool:
+def concerns(q: int, x: float, y: float, place: F64, kth: F64, kind: I8, region: F64) -> bool:
     """Whether this place is in the query's influence."""
-    if not (influence[q, 0] <= x <= influence[q, 2] and influence[q, 1] <= y <= influence[q, 3]):
-        return False
     dx, dy = x - place[q, 0], y - place[q, 1]
-    return dx * dx + dy * dy <= kth[q] and holds_place(
-        kind[q], region[q, 0], region[q, 1], region[q, 2], region[q, 3], x, y
+    # Not in a box beforehand: whatever else is fetched costs more than this.
+    return dx * dx + dy * dy <= kth[q] and (
+        kind[q] == EVERYWHERE
+        or holds_place(kind[q], region[q, 0], region[q, 1], region[q, 2], region[q, 3], x, y)
     )
 
 
 @jit
 def mark_around(
     m: int, m_end: int, seekers: Any, sights: Any, scene: Any, changes: Any, marked: I32, n: int
-) -> int:
-    """Marks the queries that are concerned by objects where they were, or where they are now."""
+) -> tuple[int, I32, I32]:
+    """Marks the queries that are concerned by objects where they were, or where they are now.
+
+    Gives how many are marked, and which of them was touched by whom.
+    """
     # Taken out of their tuples once: inside the loop each use would count references.
     condition, watch = seekers.condition, seekers.watch
-    is_marked, influence, at, kth = sights.is_marked, sights.influence, sights.place, sights.kth
+    mark, at, kth = sights.mark, sights.place, sights.kth
     kind, region, reach, on_level = sights.kind, sights.region, sights.reach, sights.on_level
     cell, level_of, head, next_, _, bucket, middle, _ = sights.middles
     wide_head, wide_next = sights.wide_head, sights.wide_next
     _, who, new_x, new_y, _, bits, holds = changes
     place, held = scene.objects.place, scene.holds
-    found = np.empty(len(is_marked), np.int32)
+    found = np.empty(len(mark), np.int32)
+    touched, by = np.empty(4 * (m_end - m) + 64, np.int32), np.empty(4 * (m_end - m) + 64, np.int32)
+    touches = 0
     for i in range(m, m_end):
         o = who[i]
         old = (place[o, 0], place[o, 1])
@@ -158,29 +170,38 @@ def mark_around(
                     max(x + beyond(x, far), u + beyond(u, far)), max(y + beyond(y, far), v + beyond(v, far)),
                     found,
                 )  # fmt: skip
+                while touches + many > len(by):
+                    touched, by = longer(touched), longer(by)
                 for q in found[:many]:
                     c = condition[q]
-                    if not is_marked[q] and (
+                    if mark[q] != MOVED and (
                         is_moved or held[c, o] != holds[c, i] or (bits[i] & watch[q]) != 0
                     ):
-                        is_marked[q] = (
-                            held[c, o] and concerns(q, old[0], old[1], influence, at, kth, kind, region)
-                        ) or (holds[c, i] and concerns(q, new[0], new[1], influence, at, kth, kind, region))
-                        marked[n] = q
-                        n += int(is_marked[q])
+                        is_concerned = (
+                            held[c, o] and concerns(q, old[0], old[1], at, kth, kind, region)
+                        ) or (holds[c, i] and concerns(q, new[0], new[1], at, kth, kind, region))
+                        # Written whether it counts or not.
+                        touched[touches], by[touches], marked[n] = q, o, q
+                        touches += int(is_concerned)
+                        n += int(is_concerned and mark[q] == 0)
+                        mark[q] = max(mark[q], int(is_concerned))
         for c in range(len(wide_head)):
             q = wide_head[c] if held[c, o] or holds[c, i] else NOBODY
             while q >= 0:
-                if not is_marked[q] and (is_moved or held[c, o] != holds[c, i] or (bits[i] & watch[q]) != 0):
-                    is_marked[q] = (
-                        held[c, o] and concerns(q, old[0], old[1], influence, at, kth, kind, region)  # type: ignore[arg-type]
+                if mark[q] != MOVED and (is_moved or held[c, o] != holds[c, i] or (bits[i] & watch[q]) != 0):
+                    is_concerned = (
+                        held[c, o] and concerns(q, old[0], old[1], at, kth, kind, region)  # type: ignore[arg-type]
                     ) or (
-                        holds[c, i] and concerns(q, new[0], new[1], influence, at, kth, kind, region)  # type: ignore[arg-type]
+                        holds[c, i] and concerns(q, new[0], new[1], at, kth, kind, region)  # type: ignore[arg-type]
                     )
-                    marked[n] = q
-                    n += int(is_marked[q])
+                    if touches == len(by):
+                        touched, by = longer(touched), longer(by)
+                    touched[touches], by[touches], marked[n] = q, o, q
+                    touches += int(is_concerned)
+                    n += int(is_concerned and mark[q] == 0)
+                    mark[q] = max(mark[q], int(is_concerned))
                 q = wide_next[q]
-    return n
+    return n, touched[:touches], by[:touches]
 
 
 # ----- a tick
@@ -194,7 +215,7 @@ def move_focals(f: int, f_end: int, focal_places: Any, seekers: Any, sights: Any
         seekers.first, seekers.of_focal, seekers.focal, seekers.region_focal,
     )  # fmt: skip
     place, region = sights.place, sights.region
-    is_marked, is_live = sights.is_marked, sights.is_live
+    mark, is_live = sights.mark, sights.is_live
     for i in range(f, f_end):
         for j in range(first[who[i]], first[who[i] + 1]):
             q = of_focal[j]
@@ -205,8 +226,8 @@ def move_focals(f: int, f_end: int, focal_places: Any, seekers: Any, sights: Any
             if region_focal[q] == who[i]:
                 has_moved = has_moved or region[q, 0] != xs[i] or region[q, 1] != ys[i]
                 region[q, 0], region[q, 1] = xs[i], ys[i]
-            if has_moved and is_live[q] and not is_marked[q]:
-                is_marked[q] = True
+            if has_moved and is_live[q] and mark[q] == 0:
+                mark[q] = MOVED
                 marked[n] = q
                 n += 1
     return n
@@ -247,49 +268,91 @@ def move_objects(m: int, m_end: int, changes: Any, scene: Any) -> None:
 
 
 @jit
-def disturb(
-    m: int, m_end: int, f: int, f_end: int, seekers: Any, sights: Any, scene: Any, changes: Any,
-    focal_places: Any,
-) -> I32:  # fmt: skip
-    """Everything moves as in one tick; gives the queries that are to be looked at again."""
-    is_marked, is_live, live = sights.is_marked, sights.is_live, sights.live[0]
-    marked = np.empty(len(is_live) + 1, np.int32)  # one more, for what is written before it counts
-    n = move_focals(f, f_end, focal_places, seekers, sights, marked, 0)
-    if (m_end - m) <= MOVES_A_SEARCH * (live - n):
-        n = mark_around(m, m_end, seekers, sights, scene, changes, marked, n)
-    elif n < live:
-        for q in range(len(is_live)):
-            if is_live[q] and not is_marked[q]:
-                is_marked[q] = True
-                marked[n] = q
-                n += 1
-    move_objects(m, m_end, changes, scene)
-    for j in range(n):
-        is_marked[marked[j]] = False
-    return marked[:n]
+def is_worth_asking(m: int, m_end: int, searches: int, sights: Any, scene: Any, changes: Any) -> bool:
+    """Whether asking the objects whom they concern costs less than so many searches."""
+    who, holds, held, wide_count = changes.object, changes.holds, scene.holds, sights.wide_count
+    cost = (m_end - m) * LOOKS_AN_OBJECT
+    for c in range(len(holds)):
+        if wide_count[c] > 0:
+            for i in range(m, m_end):
+                cost += wide_count[c] if held[c, who[i]] or holds[c, i] else 0
+    return bool(cost <= searches * LOOKS_AN_OBJECT)
 
 
 @jit
-def keep(which: I32, starts: I64, objects: I32, d2: F64, seekers: Any, sights: Any, changed: U64) -> Bools:
-    """The queries have these lists now; gives whether there is anything new in each."""
+def disturb(
+    m: int, m_end: int, f: int, f_end: int, seekers: Any, sights: Any, scene: Any, changes: Any,
+    focal_places: Any,
+) -> tuple[I32, I64, I32]:  # fmt: skip
+    """Everything moves as in one tick; gives the queries that are to be looked at again.
+
+    Also where the objects of each begin that touched it, and these objects; a query without them has
+    moved itself, and has to be searched anew.
+    """
+    mark, is_live, live = sights.mark, sights.is_live, sights.live[0]
+    marked = np.empty(len(is_live) + 1, np.int32)  # one more, for what is written before it counts
+    touched, by = np.empty(0, np.int32), np.empty(0, np.int32)
+    n = move_focals(f, f_end, focal_places, seekers, sights, marked, 0)
+    if is_worth_asking(m, m_end, live - n, sights, scene, changes):
+        n, touched, by = mark_around(m, m_end, seekers, sights, scene, changes, marked, n)
+    elif n < live:
+        for q in range(len(is_live)):
+            if is_live[q] and mark[q] == 0:
+                mark[q] = MOVED
+                marked[n] = q
+                n += 1
+    move_objects(m, m_end, changes, scene)
+    place_of = np.empty(len(is_live), np.int32)
+    for j in range(n):
+        mark[marked[j]] = 0
+        place_of[marked[j]] = j
+    first, objects = np.zeros(n + 1, np.int64), np.empty(len(by), np.int32)
+    for e in range(len(by)):
+        first[place_of[touched[e]] + 1] += 1
+    for j in range(n):
+        first[j + 1] += first[j]
+    for e in range(len(by)):
+        at = place_of[touched[e]]
+        objects[first[at]] = by[e]
+        first[at] += 1
+    # Filling moved every beginning to its end: shift back.
+    for j in range(n, 0, -1):
+        first[j] = first[j - 1]
+    first[0] = 0
+    return marked[:n], first, objects
+
+
+@jit
+def keep(
+    which: I32, starts: I64, objects: I32, d2: F64, first: I64, seekers: Any, sights: Any, changed: U64
+) -> Bools:
+    """The queries have these lists now; gives whether there is anything new in each.
+
+    `first` says which of them were touched, as `disturb` does: those have not moved.
+    """
     k, start, condition, watch = seekers.k, seekers.start, seekers.condition, seekers.watch
     count, kept, kept_d2, kth = sights.kept_count, sights.kept, sights.kept_d2, sights.kth
     is_new = np.zeros(len(which), np.bool_)
+    elsewhere, n_elsewhere = np.empty(len(which), np.int32), 0
     for i in range(len(which)):
-        q, first, n = which[i], starts[i], starts[i + 1] - starts[i]
+        q, begin, n = which[i], starts[i], starts[i + 1] - starts[i]
         new = n != count[q] or n > k[q]
         farthest = 0.0
         for j in range(n):
-            o, at = objects[first + j], start[q] + j
-            farthest = max(farthest, d2[first + j])
+            o, at = objects[begin + j], start[q] + j
+            farthest = max(farthest, d2[begin + j])
             if not new:
-                new = kept[at] != o or kept_d2[at] != d2[first + j] or (changed[o] & watch[q]) != 0
+                new = kept[at] != o or kept_d2[at] != d2[begin + j] or (changed[o] & watch[q]) != 0
         if new and n <= k[q]:
             for j in range(n):
-                kept[start[q] + j], kept_d2[start[q] + j] = objects[first + j], d2[first + j]
-        count[q], kth[q] = n, farthest if n >= k[q] else INFINITE
-        is_new[i] = new
-    listen(which, condition, sights)
+                kept[start[q] + j], kept_d2[start[q] + j] = objects[begin + j], d2[begin + j]
+        if n < k[q]:
+            farthest = INFINITE
+        if first[i] == first[i + 1] or farthest != kth[q]:
+            elsewhere[n_elsewhere] = q
+            n_elsewhere += 1
+        count[q], kth[q], is_new[i] = n, farthest, new
+    listen(elsewhere[:n_elsewhere], condition, sights)
     return is_new
 
 
@@ -311,10 +374,10 @@ def advance_all(seekers: Any, sights: Any, scene: Any, changes: Any, focal_place
             m_end += 1
         while f_end < len(focals) and focal_tick[f_end] == tick:
             f_end += 1
-        which = disturb(m, m_end, f, f_end, seekers, sights, scene, changes, focal_places)
+        which, first, by = disturb(m, m_end, f, f_end, seekers, sights, scene, changes, focal_places)
         if len(which):
-            starts, objects, d2 = find_nearest(which, k[which], seekers, sights, scene)
-            is_new = keep(which, starts, objects, d2, seekers, sights, bits)
+            starts, objects, d2 = find_nearest(which, k[which], first, by, seekers, sights, scene)
+            is_new = keep(which, starts, objects, d2, first, seekers, sights, bits)
             while n_lists + len(which) > len(ticks):
                 ticks, queries, counts = longer(ticks), longer(queries), longer(counts)
             while n_rows + len(objects) > len(rows):
@@ -340,8 +403,10 @@ def begin_all(which: I32, seekers: Any, sights: Any, scene: Any) -> Any:
     for q in which:
         live[0] += int(not is_live[q])
         is_live[q] = True
-    starts, objects, d2 = find_nearest(which, seekers.k[which], seekers, sights, scene)
-    keep(which, starts, objects, d2, seekers, sights, scene.changed)
+    untouched = np.zeros(len(which) + 1, np.int64)
+    nobody = np.empty(0, np.int32)
+    starts, objects, d2 = find_nearest(which, seekers.k[which], untouched, nobody, seekers, sights, scene)
+    keep(which, starts, objects, d2, untouched, seekers, sights, scene.changed)
     return starts, row[objects], d2
 
 

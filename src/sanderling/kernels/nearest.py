@@ -223,20 +223,65 @@ def surely_within(
 
 
 @jit
-def find_nearest(which: I32, wanted: I64, seekers: Any, sights: Any, scene: Any) -> tuple[I64, I32, F64]:
+def patched(
+    x: float, y: float, k: int, kth: float, touching: I32, first: int, last: int,
+    kept: I32, kept_d2: F64, start: int, n: int,
+    condition: int, without: int, without_too: int, kind: int, a: float, b: float, c: float, d: float,
+    bucket: I32, place: F64, holds: Bools, list_d2: F64, list_: I32,
+) -> int:  # fmt: skip
+    """A list of n after some objects have changed, if it still holds the k nearest; gives its length, or -1.
+
+    All that are not farther than the k-th was are those who were in the list, but for who left, and
+    who came. If these are k, nobody else needs to be looked at.
+    """
+    for j in range(n):
+        list_d2[j], list_[j] = kept_d2[start + j], kept[start + j]
+    for e in range(first, last):
+        o = touching[e]
+        for at in range(n):
+            if list_[at] == o:
+                n -= 1
+                for j in range(at, n):
+                    list_d2[j], list_[j] = list_d2[j + 1], list_[j + 1]
+                break
+        if bucket[o] < 0 or o in (without, without_too) or not holds[condition, o]:
+            continue
+        dx, dy = place[o, 0] - x, place[o, 1] - y
+        d2 = dx * dx + dy * dy
+        if d2 <= kth and holds_place(kind, a, b, c, d, place[o, 0], place[o, 1]):
+            at = n
+            while at > 0 and is_before(d2, o, list_d2[at - 1], list_[at - 1]):
+                list_d2[at], list_[at] = list_d2[at - 1], list_[at - 1]
+                at -= 1
+            list_d2[at], list_[at] = d2, o
+            n += 1
+    if (n < k and kth < INFINITE) or (n > k and list_d2[k] == list_d2[k - 1]):
+        return -1
+    return min(n, k)
+
+
+@jit
+def find_nearest(
+    which: I32, wanted: I64, first: I64, touching: I32, seekers: Any, sights: Any, scene: Any
+) -> tuple[I64, I32, F64]:
     """For each of some queries all objects up to the distance of the `wanted`-th, nearest first.
+
+    `touching[first[i]:first[i + 1]]` are the only objects that changed, if there are some; then its
+    kept list is as good as a search.
+
 
     Gives where each list begins, the objects, and the squares of their distances. A list is longer
     than wanted only where distances are equal.
     """
     condition, focal, region_focal = seekers.condition, seekers.focal, seekers.region_focal
     kind, region, at = sights.kind, sights.region, sights.place
-    k, start, count, kept = seekers.k, seekers.start, sights.kept_count, sights.kept
+    k, start, count, kept, kept_d2 = seekers.k, seekers.start, sights.kept_count, sights.kept, sights.kept_d2
+    kth = sights.kth
     size, level, head, next_, _, bucket, place, _ = scene.objects
     holds, bounds, own, present = scene.holds, scene.bounds, scene.own, scene.present[0]
     room = 16
     for i in range(len(which)):
-        room = max(room, wanted[i])
+        room = max(room, wanted[i] + first[i + 1] - first[i])
     heap_d2, heap = np.empty(room), np.empty(room, np.int32)
     starts = np.empty(len(which) + 1, np.int64)
     starts[0] = 0
@@ -252,16 +297,21 @@ def find_nearest(which: I32, wanted: I64, seekers: Any, sights: Any, scene: Any)
         without_too = own[region_focal[q]] if region_focal[q] >= 0 else -1
         x, y, kind_q = at[q, 0], at[q, 1], kind[q]
         a, b, c, d = region[q, 0], region[q, 1], region[q, 2], region[q, 3]
-        farthest = INFINITE
-        if count[q] == wanted[i] == k[q]:
+        n, dropped, farthest = -1, INFINITE, INFINITE
+        if first[i] < first[i + 1] and count[q] <= k[q]:
+            n = patched(
+                x, y, k[q], kth[q], touching, first[i], first[i + 1], kept, kept_d2, start[q], count[q],
+                condition[q], without, without_too, kind_q, a, b, c, d, bucket, place, holds, heap_d2, heap,
+            )  # fmt: skip
+        if n < 0 and count[q] == wanted[i] == k[q]:
             # Most of those who were nearest still are near.
             before = kept[start[q] : start[q] + count[q]]
             farthest = surely_within(x, y, before, condition[q], kind_q, a, b, c, d, bucket, place, holds)
-        n, dropped = seek(
-            x, y, wanted[i], condition[q], without, without_too, kind_q, a, b, c, d,
-            size[0], head, next_, bucket, place, holds, bounds, present, farthest,
-            heap_d2, heap,
-        )  # fmt: skip
+        if n < 0:
+            n, dropped = seek(
+                x, y, wanted[i], condition[q], without, without_too, kind_q, a, b, c, d,
+                size[0], head, next_, bucket, place, holds, bounds, present, farthest, heap_d2, heap,
+            )  # fmt: skip
         is_tied = n == wanted[i] and dropped == heap_d2[n - 1]
         if is_tied:
             if len(found) == 0:

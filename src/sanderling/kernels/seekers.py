@@ -16,8 +16,9 @@ I32 = npt.NDArray[np.int32]
 I8 = npt.NDArray[np.int8]
 U64 = npt.NDArray[np.uint64]
 
-# Influences are on levels by their size, from a small part of a usual k-th distance upwards, by doubling.
-LEVELS, SMALLEST = 24, 2.0**-8
+# Influences are on levels by their size, each four times the one before. Usual ones, a little larger than a
+# usual k-th distance at most, share a level: one look finds them.
+LEVELS, USUAL_LEVEL, USUAL_REACH = 12, 4, 1.5
 # A cell of objects in usual k-th distances (benchmarks/nearest_kernel.py).
 OBJECT_CELL = 1.1
 
@@ -44,7 +45,8 @@ class Sights(NamedTuple):
 
     `place` is what it is nearest to, NaN for nothing; `kind` and `region` as in `Geometry`. `kept` and
     `kept_d2` hold its list, `kept_count` long, and `kth` the distance of the k-th, infinite without one.
-    `influence` is a box; `middles` its centre, by cell. Wide queries are in a list by condition.
+    `middles` has the middle of its influence, by cell. Wide queries are in a list by condition. `mark` is
+    for those that are looked at again in a tick.
     """
 
     is_live: Bools
@@ -55,7 +57,6 @@ class Sights(NamedTuple):
     kept: I32
     kept_d2: F64
     kth: F64
-    influence: F64
     middles: Cells
     reach: F64
     on_level: I64
@@ -63,7 +64,8 @@ class Sights(NamedTuple):
     wide_next: I32
     wide_previous: I32
     is_wide: Bools
-    is_marked: Bools
+    wide_count: I64
+    mark: I8
     live: I64
 
 
@@ -131,13 +133,14 @@ def new_seekers(k: I64, condition: I32, watch: U64, focal: I64, region_focal: I6
 def new_sights(seekers: Seekers, place: F64, kind: I8, region: F64, conditions: int, usual: float) -> Sights:
     """Queries that nobody listens for yet; `usual` is a usual k-th distance."""
     n, kept = len(seekers.k), int(seekers.start[-1])
-    reach: F64 = usual * SMALLEST * np.exp2(np.arange(LEVELS, dtype=np.float64))
+    reach: F64 = usual * USUAL_REACH * np.exp2(2.0 * (np.arange(LEVELS) - USUAL_LEVEL))
     nobody = np.int32(-1)
     return Sights(
         np.zeros(n, np.bool_), place, kind, region, np.full(n, -1), np.zeros(kept, np.int32),
-        np.zeros(kept), np.full(n, np.inf), np.zeros((n, 4)), no_cells(2 * reach, np.zeros(n, np.int32)),
+        np.zeros(kept), np.full(n, np.inf), no_cells(2 * reach, np.zeros(n, np.int32)),
         reach, np.zeros(LEVELS, np.int64), np.full(conditions, nobody), np.full(n, nobody),
-        np.full(n, nobody), np.zeros(n, np.bool_), np.zeros(n, np.bool_), np.zeros(1, np.int64),
+        np.full(n, nobody), np.zeros(n, np.bool_), np.zeros(conditions, np.int64), np.zeros(n, np.int8),
+        np.zeros(1, np.int64),
     )  # fmt: skip
 
 

@@ -21,6 +21,12 @@ I32 = npt.NDArray[np.int32]
 
 # How many are judged at first, and how many times more in each further round.
 AT_FIRST, MORE = 4, 4
+NOBODY = np.empty(0, np.int32)
+
+
+def untouched(which: npt.NDArray[np.integer]) -> I64:
+    """As `disturb` says that all of them have to be searched anew."""
+    return np.zeros(len(which) + 1, np.int64)
 
 
 def begin_judged(
@@ -30,7 +36,7 @@ def begin_judged(
     part.sights.is_live[which] = True
     part.sights.live[0] += len(which)
     starts, found, d2 = _search(part, which, judge, objects)
-    keep(which, starts, found, d2, part.seekers, part.sights, part.scene.changed)
+    keep(which, starts, found, d2, untouched(which), part.seekers, part.sights, part.scene.changed)
     return starts, part.scene.row[found], d2
 
 
@@ -43,10 +49,10 @@ def advance_judged(
     for tick in np.unique(np.concatenate([changes.tick, focal_places.tick])):
         m, m_end = np.searchsorted(changes.tick, (tick, tick + 1))
         f, f_end = np.searchsorted(focal_places.tick, (tick, tick + 1))
-        which = disturb(m, m_end, f, f_end, seekers, part.sights, scene, changes, focal_places)
+        which, _, _ = disturb(m, m_end, f, f_end, seekers, part.sights, scene, changes, focal_places)
         if len(which):
             starts, who, d2 = _search(part, which, judge, objects)
-            is_new = keep(which, starts, who, d2, seekers, part.sights, scene.changed)
+            is_new = keep(which, starts, who, d2, untouched(which), seekers, part.sights, scene.changed)
             is_told = np.repeat(is_new, np.diff(starts))
             told = np.full(int(is_new.sum()), tick)
             found.append(
@@ -64,7 +70,9 @@ def _search(part: Neighbourhood, which: I32, judge: Judge, objects: LastReadings
     left, wanted = np.arange(len(which)), AT_FIRST * k + 16
     parts: list[tuple[I64, I32, F64]] = []
     while len(left):
-        starts, who, d2 = find_nearest(which[left], wanted[left], part.seekers, part.sights, part.scene)
+        starts, who, d2 = find_nearest(
+            which[left], wanted[left], untouched(left), NOBODY, part.seekers, part.sights, part.scene
+        )
         owner = np.repeat(left, np.diff(starts))
         takes = judge.takes(plan.nearest.region[part.ids[which[owner]]], part.scene.row[who], objects)
         taken = np.bincount(owner[takes], minlength=len(which))[left]
