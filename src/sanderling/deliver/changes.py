@@ -23,7 +23,6 @@ from sanderling.ingest.letters import LETTERS as LETTER_COLUMNS
 from sanderling.ingest.read import raw_rows
 from sanderling.ingest.rows_parquet import ParquetRows
 from sanderling.ingest.slices import Slice
-from sanderling.merge.consolidate import consolidate
 from sanderling.plan.plans import Plan, Template
 from sanderling.route.parcels import COUNTS, DELTAS, LATE_ROWS, LETTERS, Parcel
 
@@ -80,12 +79,8 @@ def gather(plan: Plan, parcels: list[Parcel], is_raw_wanted: bool = True) -> dic
             changes[name].rows_read += parcel.header["rows"]
             changes[name].ticks += parcel.header["ticks"]
             changes[name].closed_to = parcel.header["closed_to"]
-    templates = plan.templates()
     for (name, template), tables in deltas.items():
-        rows = pa.concat_tables(tables)
-        if not templates[template].is_keyed and len(tables) > 1:
-            rows = consolidate(rows)
-        changes[name].rows[template] = rows
+        changes[name].rows[template] = pa.concat_tables(tables)
     return changes
 
 

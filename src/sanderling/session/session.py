@@ -316,8 +316,8 @@ class Session:
         if self._courier is not None and self._courier.failure is not None:
             e = self._courier.failure
             return e if isinstance(e, SanderlingError) else SessionError("session.failed", str(e))
-        e = None if self._query is None or self._query.isActive else self._query.exception()
-        return None if e is None else in_our_words(e, self._work / "spark.log")
+        ended = None if self._query is None or self._query.isActive else self._query.exception()
+        return None if ended is None else in_our_words(ended, self._work / "spark.log")
 
 
 def _only_shows(sql: str) -> bool:

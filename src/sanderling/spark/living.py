@@ -66,7 +66,7 @@ def start_living(
     keys = shard_keys(shards)
     with _set(spark, stream_settings(shards)):
         blobs = reduce(DataFrame.unionAll, _blobs(spark, plan, plans, inputs, keys, work, settings))
-        return start_query(blobs, plan, plans, keys, work, settings, take, trigger)
+        return start_query(blobs, plan, plans, keys, work, settings, take, trigger, is_merged=True)
 
 
 def _blobs(

@@ -1,19 +1,28 @@
-"""Shards as a stage of Spark: parcels of readings in; what they say goes to delivery, or to be merged."""
+"""Shards and merge partitions as stages of Spark.
+
+blobs ──groupBy(shard)──► shards ──groupBy(merge)──► merge partitions ──► the driver
+                            └──────────► parts of the log ◄──┘
+
+What needs no merging is in a part by then: only its name goes through the merge stage, or, where it is
+shorter than a file is worth, its bytes as they are.
+"""
 
 from __future__ import annotations
 
 from typing import Any, cast
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 
 from sanderling.deliver.log import put_part
+from sanderling.merge.merge import Merge, merge_of, needs_merge
 from sanderling.operate.shard import Shard
 from sanderling.route.parcels import Parcel
 from sanderling.settings import Settings
 from sanderling.spark.plans import PlanFolder
 from sanderling.spark.stored import State, StoredEngine
-from sanderling.state import saved
+from sanderling.state import merged, saved
 
 
 class ShardProcessor(StoredEngine):
@@ -21,7 +30,7 @@ class ShardProcessor(StoredEngine):
 
     def __init__(
         self, plans: PlanFolder, first: int, schemas: dict[str, pa.Schema], keys: list[int],
-        settings: Settings, said: str,
+        settings: Settings, said: str, is_merged: bool,
     ):  # fmt: skip
         # Where plans are, not a plan: Spark would unpickle it again for every task. A broadcast
         # would do, but the worker that learns the state's schema has none.
@@ -30,6 +39,7 @@ class ShardProcessor(StoredEngine):
         self.first = first
         self.schemas = schemas
         self.said = said
+        self.is_merged = is_merged
 
     @property
     def state(self) -> State:
@@ -38,5 +48,37 @@ class ShardProcessor(StoredEngine):
     def new_engine(self, number: int) -> Any:
         return Shard(self.plans.plan(self.first), number, self.schemas, self.plans.plan)
 
-    def rows(self, turn: str, parcels: list[Parcel]) -> pd.DataFrame:
+    def rows(self, engine: Any, turn: str, parcels: list[Parcel]) -> pd.DataFrame:
+        """With the merge partition that each goes to: what is not to be merged goes with its own shard's."""
+        templates = self.plans.plan(engine.version).templates() if self.is_merged else {}
+        to_merge: list[Parcel] = []
+        direct: list[Parcel] = []
+        for parcel in parcels:
+            is_direct = not self.is_merged or not needs_merge(templates, parcel)
+            (direct if is_direct else to_merge).append(parcel)
+        blobs = [(engine.number, blob) for blob in put_part(self.said, f"{turn}.arrow", direct)]
+        for parcel in to_merge:
+            blobs += [(number, part.to_bytes()) for number, part in merge_of(parcel, len(self.keys))]
+        return pd.DataFrame(
+            {"merge": np.array([self.keys[n] for n, _ in blobs], np.int32), "blob": [b for _, b in blobs]}
+        )
+
+
+class MergeProcessor(StoredEngine):
+    """All queries of a merge partition."""
+
+    def __init__(self, plans: PlanFolder, first: int, keys: list[int], settings: Settings, said: str):
+        super().__init__(plans.mark, "merge", keys, settings)
+        self.plans = plans
+        self.first = first
+        self.said = said
+
+    @property
+    def state(self) -> State:
+        return cast(State, merged)
+
+    def new_engine(self, number: int) -> Any:
+        return Merge(self.plans.plan(self.first), number, self.plans.plan)
+
+    def rows(self, engine: Any, turn: str, parcels: list[Parcel]) -> pd.DataFrame:
         return pd.DataFrame({"blob": list(put_part(self.said, f"{turn}.arrow", parcels))})

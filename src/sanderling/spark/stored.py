@@ -72,7 +72,7 @@ class StoredEngine(StatefulProcessor):
     def new_engine(self, number: int) -> Any: ...
 
     @abstractmethod
-    def rows(self, turn: str, parcels: list[Parcel]) -> pd.DataFrame:
+    def rows(self, engine: Any, turn: str, parcels: list[Parcel]) -> pd.DataFrame:
         """What goes on through Spark; `turn` names this turn of this engine, also when it is taken again."""
 
     def init(self, handle: StatefulProcessorHandle) -> None:
@@ -94,11 +94,11 @@ class StoredEngine(StatefulProcessor):
         self._save(number, engine, head)
         laps.end("state: save")
         crash.point("after-state")
-        yield self.rows(turn, out)
+        yield self.rows(engine, turn, out)
         laps.end("operators: pack")
         if self.settings.is_timed:
             seconds = {f"{self.stage}: {name}": s for name, s in laps.seconds.items()}
-            yield self.rows(turn, [Parcel(SECONDS, pa.table({}), seconds)])
+            yield self.rows(engine, turn, [Parcel(SECONDS, pa.table({}), seconds)])
 
     def close(self) -> None:
         pass

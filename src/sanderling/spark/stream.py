@@ -13,7 +13,7 @@ from sanderling.pipeline import shard_schemas
 from sanderling.plan.plans import Plan
 from sanderling.settings import Settings
 from sanderling.spark.plans import PlanFolder
-from sanderling.spark.processor import ShardProcessor
+from sanderling.spark.processor import MergeProcessor, ShardProcessor
 
 Take = Callable[[int, pa.Table], None]  # a batch's number and its blobs
 
@@ -26,21 +26,28 @@ def start_stream(
     plans = PlanFolder.in_(work / "plans")
     plans.keep(plan)
     trigger = None if is_bounded else "1 second"
-    return start_query(blobs, plan, plans, shard_keys, work, settings, take, trigger)
+    is_merged = any(t.is_merged for t in plan.templates().values())
+    return start_query(blobs, plan, plans, shard_keys, work, settings, take, trigger, is_merged)
 
 
 def start_query(
     blobs: DataFrame, plan: Plan, plans: PlanFolder, shard_keys: list[int], work: Path, settings: Settings,
-    take: Take, trigger: str | None,
+    take: Take, trigger: str | None, is_merged: bool,
 ) -> StreamingQuery:  # fmt: skip
     """Starts the query; `take` gets every batch on the driver, in order, one that was not committed again.
 
-    Without a `trigger` it ends where its input ends.
+    Without a `trigger` it ends where its input ends. `is_merged`: there are, or may be, queries that need
+    several shards.
     """
-    processor = ShardProcessor(
-        plans, plan.version, shard_schemas(plan), shard_keys, settings, str((work / "said").resolve())
+    said_to, first = str((work / "said").resolve()), plan.version
+    shards = ShardProcessor(plans, first, shard_schemas(plan), shard_keys, settings, said_to, is_merged)
+    said = blobs.groupBy("shard").transformWithStateInPandas(
+        shards, "merge int, blob binary", "append", "None"
     )
-    said = blobs.groupBy("shard").transformWithStateInPandas(processor, "blob binary", "append", "None")
+    if is_merged:
+        merges = MergeProcessor(plans, first, shard_keys, settings, said_to)
+        said = said.groupBy("merge").transformWithStateInPandas(merges, "blob binary", "append", "None")
+    said = said.select("blob")
 
     def on_batch(batch: DataFrame, number: int) -> None:
         take(number, batch.toArrow())
