@@ -13,7 +13,7 @@ SOURCE = ROOT / "src" / "sanderling"
 TESTS = ROOT / "tests"
 REFERENCE = ROOT / "docs" / "language.md"
 
-CODE = re.compile(r"(query|config|data|state|internal)\.[a-z][a-z0-9_]*")
+CODE = re.compile(r"(query|config|data|state|session|internal)\.[a-z][a-z0-9_]*")
 
 # Codes that are put together, and what they can become.
 EXPANDED: dict[str, tuple[str, ...]] = {
