@@ -9,6 +9,7 @@ from benchmarks import (
     follow_kernel,
     growth,
     nearest_kernel,
+    nearest_on_spark,
     range_kernel,
     range_on_spark,
     registration,
@@ -28,6 +29,7 @@ ALL = {
         answer_size,
         range_on_spark,
         squares_on_spark,
+        nearest_on_spark,
     )
 }
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from benchmarks import pictures, range_on_spark, report, simulate, squares_on_spark
+from benchmarks import nearest_on_spark, pictures, range_on_spark, report, simulate, squares_on_spark
 
 
 def test_the_spark_benchmark_checks_its_result(
@@ -38,3 +38,13 @@ def test_the_benchmark_of_squares_checks_its_result(
     stages = {"source", "packing", "shuffle", "state load", "kernel", "state save", "state commit", "sink"}
     assert stages < echo.keys() and all(squares[stage] > 0 for stage in stages - {"state commit"})
     assert (tmp_path / "tick_profile.svg").exists()
+
+
+def test_the_benchmark_of_the_nearest_checks_its_result(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(report, "RESULTS", tmp_path)
+    nearest_on_spark.run(objects=500, queries=50, k=5, step=0.005, ticks=4, rounds=1, spark=spark)
+    assert json.loads((tmp_path / "nearest_on_spark.json").read_text())["facts"]["updates a tick"] > 0
+    (_, _, nearest) = json.loads((tmp_path / "nearest_profile.json").read_text())["rows"]
+    assert nearest["merge"] > 0

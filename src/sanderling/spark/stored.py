@@ -9,10 +9,13 @@ never taken for the state.
 from __future__ import annotations
 
 import json
+import os
 import uuid
 from abc import abstractmethod
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any, Protocol
 
 import pandas as pd
@@ -44,6 +47,36 @@ class Head:
     next: int = 0
     delta_bytes: int = 0
     tags: list[str] = field(default_factory=list)  # of the last states; a delta leads from each to the next
+
+
+def leave_here(tag: str, delta: bytes, gone: list[str]) -> None:
+    """For other workers of this machine: from the store it would take ten times as long."""
+    folder = _folder()
+    if folder is None:
+        return
+    with suppress(OSError):  # it is only speed
+        folder.mkdir(exist_ok=True)
+        (folder / f"{tag}.new").write_bytes(delta)
+        os.replace(folder / f"{tag}.new", folder / tag)
+        for old in gone:
+            (folder / old).unlink(missing_ok=True)
+
+
+def left_here(tag: str) -> bytes | None:
+    """The delta that led to a state, if a worker of this machine had the turn."""
+    folder = _folder()
+    if folder is None:
+        return None
+    try:
+        return (folder / tag).read_bytes()
+    except OSError:
+        return None
+
+
+def _folder() -> Path | None:
+    """Spark clears its own folder away when it ends."""
+    folders = os.environ.get("SPARK_LOCAL_DIRS")
+    return Path(folders.split(",")[0]) / "sanderling" if folders else None
 
 
 class State(Protocol):
@@ -113,17 +146,19 @@ class StoredEngine(StatefulProcessor):
         engine, tag = _copies.pop((self.mark, self.stage, number), (None, ""))
         if engine is not None and tag in head.tags:
             # Another worker may have had the last turns.
-            since = len(head.tags) - 1 - head.tags.index(tag)
-            self.state.catch_up(engine, self._deltas(head.next - since, head.next))
+            since = head.tags[head.tags.index(tag) + 1 :]
+            first = head.next - len(since)
+            missed = [left_here(t) or self._delta(first + i) for i, t in enumerate(since)]
+            self.state.catch_up(engine, missed)
             return engine, head
         engine = self.new_engine(number)
         chunks = [self._get(f"snapshot:{i}") or b"" for i in range(head.snapshot)]
-        deltas = self._deltas(head.first, head.next)
+        deltas = [self._delta(i) for i in range(head.first, head.next)]
         self.state.restore(engine, b"".join(chunks) if chunks else None, deltas)
         return engine, head
 
-    def _deltas(self, first: int, last: int) -> list[bytes]:
-        return [self._get(f"delta:{i}") or b"" for i in range(first, last)]
+    def _delta(self, number: int) -> bytes:
+        return self._get(f"delta:{number}") or b""
 
     def _save(self, number: int, engine: Any, head: Head) -> None:
         change = self.state.delta(engine)
@@ -135,7 +170,9 @@ class StoredEngine(StatefulProcessor):
             self.settings.least_snapshot_bytes, DELTAS_PER_SNAPSHOT * head.snapshot_bytes
         ):
             self._save_snapshot(self.state.snapshot(engine), head)
+        gone = head.tags[: 1 - STATES_KNOWN] if len(head.tags) >= STATES_KNOWN else []
         head.tags = [*head.tags[1 - STATES_KNOWN :], uuid.uuid4().hex]
+        leave_here(head.tags[-1], change, gone)
         for i in range(kept_from, min(head.first, head.next + 1 - len(head.tags))):
             self.parts.removeKey((f"delta:{i}",))
         self._put("head", json.dumps(asdict(head)).encode())
