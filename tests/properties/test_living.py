@@ -8,10 +8,13 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sanderling.clock import show_time
+from sanderling.merge import lists
+from sanderling.operate import asks, neighbourhood, readings
 from sanderling.plan.living import LivingPlan
 from tests import oracle
 from tests.engine.direct import DirectRun
@@ -131,11 +134,27 @@ class Chronicle:
         return [k.query for k in self.known if k.lives()]
 
 
+@pytest.mark.parametrize("is_restless", [False, True])
 @RELAXED
 @given(tale=tales(), cuts=st.sampled_from([1, 40, 200, 1 << 20]), shards=st.sampled_from([1, 2, 7]),
        empty=st.booleans(), turns=st.booleans())  # fmt: skip
 def test_queries_come_and_go(
-    tale: Tale, cuts: int, shards: int, empty: bool, turns: bool, fences: Path, tmp_path: Path
+    is_restless: bool, tale: Tale, cuts: int, shards: int, empty: bool, turns: bool, fences: Path,
+    tmp_path: Path,
+) -> None:  # fmt: skip
+    """Also where every condition is judged object by object, and everything is tidied up all the time."""
+    with pytest.MonkeyPatch.context() as patch:
+        if is_restless:
+            patch.setattr(asks, "distinct_conditions", lambda template, constants: None)
+            patch.setattr(neighbourhood, "FIT_LASTS", 0)
+            for tidied, name in ((neighbourhood, "WORTH_FITTING"), (lists, "WORTH_COMPACTING"),
+                                 (readings, "WORTH_COMPACTING")):  # fmt: skip
+                patch.setattr(tidied, name, 0)
+        run_and_check(tale, cuts, shards, empty, turns, fences, tmp_path)
+
+
+def run_and_check(
+    tale: Tale, cuts: int, shards: int, empty: bool, turns: bool, fences: Path, folder: Path
 ) -> None:
     world = tale.world
     living = LivingPlan()
@@ -146,7 +165,7 @@ def test_queries_come_and_go(
         play(run, chronicle, here)
         check_answers(run, chronicle, world)
         if piece:
-            run.feed_file("objects", write_csv(tmp_path / "piece.csv", piece))
+            run.feed_file("objects", write_csv(folder / "piece.csv", piece))
             chronicle.seen += piece
     run.close_to("objects", max(r.ts for r in world.readings))
     result = oracle.run(
