@@ -75,6 +75,19 @@ def test_what_is_saved_comes_back_under_its_version(run: DirectRun, tmp_path: Pa
             assert back.version == 2 and entries(back) == entries(engine)
 
 
+def test_a_snapshot_is_of_its_version_whatever_has_been_announced_since(
+    run: DirectRun, tmp_path: Path
+) -> None:
+    engine = run.merges[1].engine
+    whole, wanted = merged.snapshot(engine), entries(engine)
+    run.execute("DROP QUERY q1; DROP QUERY q4; REGISTER QUERY r AS SELECT id, x FROM taxi kNN (3, 9, 0)")
+    back = Merge(run.plan, 1, run.plans.__getitem__)
+    merged.restore(back, whole, [])
+    assert back.version == 0 and entries(back) == wanted
+    merged.catch_up(back, [merged.delta(run.merges[1].engine)])
+    assert back.version == 1 and entries(back) == entries(run.merges[1].engine)
+
+
 def test_one_asks_for_ranges_as_before(run: DirectRun, tmp_path: Path) -> None:
     """Rows without the key are merged; asked for, each shard says its own."""
     run.execute("REGISTER QUERY y AS SELECT y FROM taxi INSIDE (0, 0, 5, 5)")

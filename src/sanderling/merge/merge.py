@@ -72,8 +72,15 @@ class Merge:
     def turn_to(self, version: int) -> None:
         """Goes on under this version; those between need no look, since no number is given twice."""
         if version > self.version:
-            assert self.plans is not None, "what turns needs to know where plans are"
-            self._follow(self.plans(version))
+            self._follow(self.plan_of(version))
+
+    def begin_at(self, version: int) -> None:
+        """A new merge partition begins with this version; its lists come from what was saved."""
+        self._follow(self.plan_of(version))
+
+    def plan_of(self, version: int) -> Plan:
+        assert self.plans is not None, "a merge partition that turns needs to know where plans are"
+        return self.plans(version)
 
     def advance(self, parcels: list[Parcel]) -> list[Parcel]:
         """One batch: signed rows and answers come back; what is not to be merged passes through."""

@@ -5,6 +5,8 @@ snapshot ◄─ delta ◄─ delta ◄─ … = the merge partition now
 
 from __future__ import annotations
 
+import pyarrow as pa
+
 from sanderling.merge.merge import Merge
 from sanderling.route.parcels import tables_to_bytes
 from sanderling.state.saved import FORMAT, read_saved
@@ -21,8 +23,16 @@ def delta(merge: Merge) -> bytes:
 
 
 def restore(merge: Merge, snapshot_bytes: bytes | None, deltas: list[bytes]) -> None:
-    """Brings a new merge partition to the state that was saved."""
-    catch_up(merge, [data for data in (snapshot_bytes, *deltas) if data is not None])
+    """Brings a new merge partition to the state that was saved.
+
+    Without a snapshot it has to have the first plan.
+    """
+    if snapshot_bytes is not None:
+        tables, header = read_saved(snapshot_bytes)
+        if header["version"] != merge.version:
+            merge.begin_at(header["version"])
+        _replay(merge, tables)
+    catch_up(merge, deltas)
 
 
 def catch_up(merge: Merge, deltas: list[bytes]) -> None:
@@ -30,8 +40,12 @@ def catch_up(merge: Merge, deltas: list[bytes]) -> None:
     for data in deltas:
         tables, header = read_saved(data)
         merge.turn_to(header["version"])
-        for template, table in tables.items():
-            merge.nearest[int(template)].lists.replay(table)
+        _replay(merge, tables)
+
+
+def _replay(merge: Merge, tables: dict[str, pa.Table]) -> None:
+    for template, table in tables.items():
+        merge.nearest[int(template)].lists.replay(table)
 
 
 def _saved(merge: Merge, is_whole: bool) -> bytes:
