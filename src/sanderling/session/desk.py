@@ -69,6 +69,11 @@ class Desk:
     def announce(self, version: int) -> None:
         self._tell([announce(version), mark(version=version)])
 
+    @property
+    def told(self) -> int:
+        """How many entries there have been."""
+        return self._next
+
     def _tell(self, parcels: list[Parcel]) -> None:
         with self._lock:
             blobs = pa.array([p.to_bytes() for p in parcels], pa.binary())

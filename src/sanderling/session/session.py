@@ -207,13 +207,16 @@ class Session:
         self._courier = courier
 
     def process_all(self) -> None:
-        """Returns when all readings that Spark can see have been processed and told."""
+        """Returns when all readings and statements that Spark can see have been processed and told."""
         query, courier = self._running()
-        try:
-            query.processAllAvailable()
-        except Exception as e:
-            raise self._failure() or e from e
-        courier.flush()
+        told = -1
+        while told != self._desk.told:  # what was processed may have been a reason to tell the shards more
+            told = self._desk.told
+            try:
+                query.processAllAvailable()
+            except Exception as e:
+                raise self._failure() or e from e
+            courier.flush()
 
     def await_termination(self, timeout: int | None = None) -> bool:
         """Waits until the session stops or fails; whether it did in time."""
