@@ -1,6 +1,6 @@
 # Every task by name. `make` lists them; ARGS='…' is passed on: make demo ARGS='--seconds 20'
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test long check bench accept lock clean
+.PHONY: help setup demo test test-spark test-engine long check bench accept lock clean
 
 python := .venv/bin/python
 
@@ -19,8 +19,21 @@ setup: ## build .venv with the pinned packages and the sanderling command
 demo: setup ## a simulated city, live
 	@.venv/bin/sanderling demo $(ARGS)
 
+# Those that wait for Spark, beside those that compute; what is in no list is among the latter.
+spark_tests := $(wildcard $(addprefix tests/,architecture command demo examples recovery session spark))
+
 test: setup ## the tests; one of them: ARGS='-k name'
+ifeq ($(strip $(ARGS)),)
+	@$(MAKE) --no-print-directory -j2 --output-sync=line test-spark test-engine
+else
 	@$(python) -m pytest $(ARGS)
+endif
+
+test-spark:
+	@$(python) -m pytest $(spark_tests)
+
+test-engine:
+	@$(python) -m pytest tests $(addprefix --ignore=,$(spark_tests))
 
 long: setup ## the long forms: every crash point, thousands of random worlds
 	@SANDERLING_LONG=1 $(python) -m pytest tests/recovery tests/properties $(ARGS)
@@ -29,7 +42,7 @@ check: setup ## style, types, then the tests
 	$(python) -m ruff check
 	$(python) -m ruff format --check
 	$(python) -m mypy
-	$(python) -m pytest $(ARGS)
+	@$(MAKE) --no-print-directory test
 
 bench: setup ## the benchmarks
 	@$(python) -m benchmarks $(ARGS)
