@@ -256,7 +256,7 @@ def move_objects(m: int, m_end: int, changes: Any, scene: Any) -> None:
             left, low, right, high = min(left, column), min(low, line), max(right, column), max(high, line)
             present += 1
         if to == bucket[o]:
-            # Most stay in their cell.
+            # Most stay in their cell. The counts of blocks may then be wrong: here nobody asks for them.
             place[o, 0], place[o, 1] = xs[i], ys[i]
         else:
             put(objects, o, xs[i], ys[i])
