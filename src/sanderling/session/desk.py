@@ -38,7 +38,9 @@ class Desk:
     replay   what shards have to be told after a crash is told by the next run
     """
 
-    def __init__(self, work: Path):
+    def __init__(self, work: Path, why_over: Callable[[], SanderlingError | None] = lambda: None):
+        """`why_over` tells whoever waits that there is nothing to wait for."""
+        self._why_over = why_over
         self._path = work / "delivered.json"
         self.delivered, self._activated = _read(self._path)
         self._control = Log(work / "control")
@@ -48,11 +50,17 @@ class Desk:
         self._templates: dict[int, Template] = {}
         self._new_focals: dict[int, list[str]] = {}
         self._dropped: dict[int, list[int]] = {}
+        self._gone: set[int] = set()  # queries that no shard has any more
         self._asked: dict[int, Callable[[list[Parcel]], None]] = {}
         self._subscribed: dict[int, list[Subscription]] = {}
         self._log: Log | None = None
         self._keep_s = 0.0
         self._pruned_at = 0.0
+
+    @property
+    def told(self) -> int:
+        """How often something has been told."""
+        return self._next
 
     # ----- what is told to the shards
 
@@ -69,11 +77,6 @@ class Desk:
     def announce(self, version: int) -> None:
         self._tell([announce(version), mark(version=version)])
 
-    @property
-    def told(self) -> int:
-        """How many entries there have been."""
-        return self._next
-
     def _tell(self, parcels: list[Parcel]) -> None:
         with self._lock:
             blobs = pa.array([p.to_bytes() for p in parcels], pa.binary())
@@ -86,16 +89,19 @@ class Desk:
         plan = self._plan
         if plan is None:
             return []
-        return [str(name) for name in plan.queries.names.filter(pa.array(plan.queries.end != ALWAYS))]
+        return names_in(plan)
 
     def number_of(self, name: str) -> int:
         """The query that has this name now."""
         plan = self._plan
         if plan is not None and len(plan.queries):
-            same = pc.equal(pc.utf8_lower(plan.queries.names), name.lower()).to_numpy(zero_copy_only=False)
-            numbers = np.flatnonzero(same & (plan.queries.end != ALWAYS))
-            if len(numbers):
-                return int(numbers[-1])
+            is_there = plan.queries.end != ALWAYS
+            same = pc.equal(plan.queries.names, name).to_numpy(zero_copy_only=False) & is_there
+            if not same.any():  # as statements compare names, which Arrow's lower case is not
+                folded = [n.casefold() for n in plan.queries.names.to_pylist()]
+                same = np.array([n == name.casefold() for n in folded]) & is_there
+            if same.any():
+                return int(np.flatnonzero(same)[-1])
         raise SessionError(
             "session.no_query", f'there is no query "{name}"', did_you_mean(name, self.names())
         )
@@ -112,7 +118,7 @@ class Desk:
         self._tell([ask(key, [number]), mark(ask=key)])
         return key
 
-    def answer(self, name: str, timeout: float, failure: Callable[[], SanderlingError | None]) -> pa.Table:
+    def answer(self, name: str, timeout: float) -> pa.Table:
         number = self.number_of(name)
         told: Future[list[Parcel]] = Future()
         key = self._ask(number, told.set_result)
@@ -121,7 +127,7 @@ class Desk:
             try:
                 return unsigned(self._template(number), told.result(SECONDS_BETWEEN_LOOKS))
             except TooLate:
-                e = failure()
+                e = self._why_over()
                 if e is None and time.monotonic() > until:
                     e = SessionError(
                         "session.timeout", f'no answer of "{name}" within {timeout:g} seconds',
@@ -133,10 +139,13 @@ class Desk:
 
     def subscribe(self, name: str, most_rows: int) -> Subscription:
         number = self.number_of(name)
-        subscription = Subscription(name, most_rows)
+        subscription = Subscription(name, most_rows, self._why_over)
         template = self._template(number)
 
         def begin(parcels: list[Parcel]) -> None:
+            if number in self._gone:  # dropped between the question and its answer
+                subscription.end()
+                return
             for rows in (p.table for p in parcels if p.table.num_rows):
                 subscription.give(signed(template, rows))
             self._subscribed.setdefault(number, []).append(subscription)
@@ -179,6 +188,7 @@ class Desk:
             if version in self._new_focals:
                 told += activate(version, self._new_focals.pop(version), parcels)
             for number in self._dropped.pop(version, []):
+                self._gone.add(number)
                 for reader in self._subscribed.pop(number, []):
                     reader.end()
         if told:
@@ -205,6 +215,11 @@ class Desk:
             for reader in readers:
                 reader.end(failure)
         self._subscribed.clear()
+
+
+def names_in(plan: Plan) -> list[str]:
+    """Of the queries that are there now."""
+    return [str(name) for name in plan.queries.names.filter(pa.array(plan.queries.end != ALWAYS))]
 
 
 def _read(path: Path) -> tuple[int, int]:

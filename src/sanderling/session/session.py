@@ -27,7 +27,7 @@ from sanderling.language.script import read_script
 from sanderling.language.statements import DescribeQuery, Explain, Show
 from sanderling.plan.listing import Listing
 from sanderling.plan.living import Change, LivingPlan
-from sanderling.session.desk import Desk
+from sanderling.session.desk import Desk, names_in
 from sanderling.session.journal import SAID, STARTED, Journal, Line
 from sanderling.session.subscription import Subscription
 from sanderling.settings import Settings
@@ -86,13 +86,13 @@ class Session:
         self._lock = threading.RLock()
         self._living = LivingPlan()
         self._frames: dict[str, DataFrame] = {}
-        self._plans = PlanFolder.in_(self._work / "plans")
-        self._named = PlanFolder.in_(self._work / "queries", are_named=True)
-        self._desk = Desk(self._work)
         self._courier: Courier | None = None
         self._query: StreamingQuery | None = None
         self._is_stopped = False
         try:
+            self._plans = PlanFolder.in_(self._work / "plans")
+            self._named = PlanFolder.in_(self._work / "queries", are_named=True)
+            self._desk = Desk(self._work, self._why_over)
             self._journal = Journal(self._work / "journal.jsonl")
             self._tell_again()
         except BaseException:
@@ -158,7 +158,8 @@ class Session:
     @property
     def queries(self) -> list[str]:
         """The names of the queries that are registered."""
-        return self._desk.names()
+        with self._lock:
+            return self._desk.names() if self._living.is_started else names_in(self._living.plan())
 
     # ----- running
 
@@ -183,9 +184,7 @@ class Session:
             inputs = find_inputs(self._living.streams.values(), self._frames, self._work)
             shards = self._shards or cores_of(self._master)
             shards = agree(self._work, session_note(inputs.files, shards), self._shards)
-            if not any(line.kind == STARTED for line in self._journal.lines):
-                change = self._living.start()
-                self._note(Line(STARTED, "", digest_of(change.plan, "")), change)
+            self._note_start()
             self._start(inputs, shards)
             self._journal.forget_known()
             self._desk.announce(self._living.version)  # a run that was killed may not have come to it
@@ -207,10 +206,13 @@ class Session:
         self._courier = courier
 
     def process_all(self) -> None:
-        """Returns when all readings and statements that Spark can see have been processed and told."""
+        """Returns when all readings that Spark can see have been processed and told.
+
+        Queries that were registered before begin with the next tick to close.
+        """
         query, courier = self._running()
         told = -1
-        while told != self._desk.told:  # what was processed may have been a reason to tell the shards more
+        while told != self._desk.told:  # what shards say of new focal objects has to be told to all of them
             told = self._desk.told
             try:
                 query.processAllAvailable()
@@ -234,17 +236,24 @@ class Session:
                 return
             self._is_stopped = True
             failure = self._failure()
+            try:
+                self._stop_stream()
+            finally:
+                self._desk.end(failure)
+                self._held.close()
+                if self._is_temporary:
+                    shutil.rmtree(self._work, ignore_errors=True)
+
+    def _stop_stream(self) -> None:
+        try:
             if self._query is not None:
                 self._query.stop()
+        finally:
             if self._courier is not None:
                 self._courier.settle()
                 self._courier.close()
-            self._desk.end(failure)
             if self._given is None and self._spark is not None:
                 self._spark.stop()
-            self._held.close()
-            if self._is_temporary:
-                shutil.rmtree(self._work, ignore_errors=True)
 
     def __enter__(self) -> Session:
         return self
@@ -259,7 +268,7 @@ class Session:
     def answer(self, name: str, timeout: float = 60.0) -> pa.Table:
         """The answer of a query as at the last tick that closed; `.to_pandas()` makes a frame of it."""
         self._running()
-        return self._desk.answer(name, timeout, self._failure)
+        return self._desk.answer(name, timeout)
 
     def subscribe(self, name: str, most_rows: int = MOST_ROWS) -> Subscription:
         """Signed Arrow batches of a query, the whole answer first; at most so many rows wait for a reader."""
@@ -268,11 +277,15 @@ class Session:
 
     def updates(self, name: str | None = None) -> DataFrame:
         """Updates as a streaming DataFrame: query, tick, sign, row as JSON; or those of one query, typed."""
+        self._refuse_stopped()
+        if name is not None and not self._living.is_started:
+            raise _not_running()
         number = None if name is None else self._desk.number_of(name)
         return updates_of(self.spark, Wanted(str((self._work / "said").resolve()), self._named, number))
 
     def dead_letters(self) -> DataFrame:
         """What could not be read, or came too late, as a streaming DataFrame."""
+        self._refuse_stopped()
         wanted = Wanted(str((self._work / "said").resolve()), self._named, are_letters=True)
         return updates_of(self.spark, wanted)
 
@@ -286,12 +299,20 @@ class Session:
                 raise _changed(line)
             self._desk.turn(change)
             self._keep(change)
+        for folder in (self._plans, self._named):
+            folder.forget_after(self._living.version if self._living.is_started else -1)
 
     def _note(self, line: Line, change: Change) -> None:
         """On disk, before a shard hears of it."""
         self._keep(change)
         self._journal.append(line)
         self._desk.turn(change)
+
+    def _note_start(self) -> None:
+        """The first version, once."""
+        if not self._living.is_started:
+            change = self._living.start()
+            self._note(Line(STARTED, "", digest_of(change.plan, "")), change)
 
     def _keep(self, change: Change) -> None:
         if self._living.is_started and (change.growth is not None or change.version == 0):
@@ -303,16 +324,20 @@ class Session:
 
     def _refuse_stopped(self) -> None:
         if self._is_stopped:
-            raise SessionError("session.stopped", "the session has been stopped", "connect again")
+            raise _stopped()
 
     def _running(self) -> tuple[StreamingQuery, Courier]:
         self._refuse_stopped()
         if self._query is None or self._courier is None:
-            raise SessionError("session.not_running", "the session does not run yet", "session.start()")
+            raise _not_running()
         failure = self._failure()
         if failure is not None:
             raise failure
         return self._query, self._courier
+
+    def _why_over(self) -> SanderlingError | None:
+        """Why whoever waits need not wait any longer, if so."""
+        return _stopped() if self._is_stopped else self._failure()
 
     def _failure(self) -> SanderlingError | None:
         """Why the stream has ended by itself, if it has."""
@@ -342,6 +367,14 @@ def _quoted(name: str) -> str:
 
 def _text(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
+
+
+def _stopped() -> SessionError:
+    return SessionError("session.stopped", "the session has been stopped", "connect again")
+
+
+def _not_running() -> SessionError:
+    return SessionError("session.not_running", "the session does not run yet", "session.start()")
 
 
 def _changed(line: Line) -> StateError:

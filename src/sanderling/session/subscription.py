@@ -5,12 +5,14 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import TracebackType
 
 import pyarrow as pa
 
-from sanderling.errors import SessionError
+from sanderling.errors import SanderlingError, SessionError
+
+SECONDS_BETWEEN_LOOKS = 0.5
 
 
 class Subscription:
@@ -20,7 +22,10 @@ class Subscription:
     waits for it is dropped, and it is told so by an error; a new subscription begins again.
     """
 
-    def __init__(self, name: str, most_rows: int):
+    def __init__(
+        self, name: str, most_rows: int, why_over: Callable[[], SanderlingError | None] = lambda: None
+    ):
+        """`why_over` tells a reader that waits why there is nothing to wait for."""
         self.name = name
         self.most_rows = most_rows
         self._waiting: deque[pa.RecordBatch] = deque()
@@ -28,6 +33,7 @@ class Subscription:
         self._missed = 0
         self._is_over = False
         self._failure: BaseException | None = None
+        self._why_over = why_over
         self._changed = threading.Condition()
 
     # ----- for the reader
@@ -63,7 +69,17 @@ class Subscription:
                 left = None if until is None else until - time.monotonic()
                 if self._is_over or (left is not None and left <= 0):
                     return None
-                self._changed.wait(left)
+                if not self._changed.wait(
+                    SECONDS_BETWEEN_LOOKS if left is None else min(left, SECONDS_BETWEEN_LOOKS)
+                ):
+                    self._look()
+
+    def _look(self) -> None:
+        """A stream that failed, or was stopped before the first answer came, ends nobody's waiting itself."""
+        why = self._why_over()
+        if why is not None:
+            self._is_over = True
+            self._failure = None if why.code == "session.stopped" else why
 
     def close(self) -> None:
         """Reads no more."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pickle
 import uuid
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -54,6 +55,12 @@ class PlanFolder:
     def _write(self, name: str, thing: Plan | Growth) -> None:
         write_atomically(Path(self.path) / name, pickle.dumps(thing))
 
+    def forget_after(self, version: int) -> None:
+        """A run that was killed may have left a version that was never announced: its number is free."""
+        for path in Path(self.path).iterdir():
+            if path.suffix in (".plan", ".growth") and int(path.stem) > version:
+                path.unlink()
+
     # ----- in a worker
 
     def plan(self, version: int) -> Plan:
@@ -84,24 +91,57 @@ def _plan(folder: PlanFolder, version: int) -> Plan:
     return grown(folder.plan(version - 1), _read(whole.with_suffix(".growth")))
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=16)
 def _followed(folder: PlanFolder, stream: str, version: int) -> pa.Array:
-    """Those of the version before, and those of this one."""
-    path = Path(folder.path)
-    growth, whole = path / f"{version}.growth", path / f"{version}.plan"
-    plan = _read(growth).added if growth.exists() else _read(whole)
-    mine: pa.Array = next(s.focals for s in plan.streams if s.stream.name == stream)
-    is_first = not any((path / f"{version - 1}{kind}").exists() for kind in (".plan", ".growth"))
-    if is_first:
-        return mine
-    before = _followed(folder, stream, version - 1)
-    return before if not len(mine) else pa.concat_arrays([before, mine]).unique()
+    """Those of the versions before, and those of this one."""
+    kept = _kept_for(_FOLLOWED, (folder, stream))
+    while kept.version < version:
+        kept.version += 1
+        plan = _added(folder, kept.version)
+        mine: pa.Array = next(s.focals for s in plan.streams if s.stream.name == stream)
+        if kept.value is None:
+            kept.value = mine
+        elif len(mine):
+            kept.value = pa.concat_arrays([kept.value, mine]).unique()
+    return kept.value
 
 
 @lru_cache(maxsize=8)
 def _templates(folder: PlanFolder, version: int) -> dict[int, Template]:
-    mine = folder.plan(version).templates()
-    return (folder.templates(version - 1) if version else {}) | mine
+    kept = _kept_for(_TEMPLATES, folder)
+    while kept.version < version:
+        kept.version += 1
+        kept.value = (kept.value or {}) | _added(folder, kept.version).templates()
+    return kept.value or {}
+
+
+@dataclass(slots=True)
+class _Kept:
+    """What has been gathered up to a version: the next one goes on from there."""
+
+    version: int = -1
+    value: Any = None
+
+
+_FOLLOWED: dict[Hashable, _Kept] = {}
+_TEMPLATES: dict[Hashable, _Kept] = {}
+KEPT = 8
+
+
+def _kept_for(memory: dict[Hashable, _Kept], key: Hashable) -> _Kept:
+    if key not in memory:
+        while len(memory) >= KEPT:
+            del memory[next(iter(memory))]
+        memory[key] = _Kept()
+    return memory[key]
+
+
+def _added(folder: PlanFolder, version: int) -> Plan:
+    """What a version has brought, or the whole of it."""
+    growth, whole = (Path(folder.path) / f"{version}{kind}" for kind in (".growth", ".plan"))
+    plan = _read(growth).added if growth.exists() else _read(whole)
+    assert isinstance(plan, Plan)
+    return plan
 
 
 def _read(path: Path) -> Any:
