@@ -145,8 +145,8 @@ class StreamShard:
             self.objects.accept(readings)
             self._accept_focals(self._followed(readings), is_own=True)
         else:
-            # Once queries have been dropped, there may be objects that nobody follows any more.
-            self._accept_focals(self._followed(readings) if self.plan.version else readings, is_own=False)
+            # There may be objects that nobody follows any more, or that only the next version will.
+            self._accept_focals(self._followed(readings), is_own=False)
         if parcel.kind == FOCALS or not is_late.any():
             return None
         # What came from a file is read there again; a row that was brought comes along.
