@@ -9,7 +9,7 @@ from collections import Counter
 import pytest
 from rich.console import Console
 
-from sanderling.demo.page import page
+from sanderling.demo.page import OTHER_LINES, page
 from sanderling.demo.run import demo_plan
 from sanderling.demo.scene import Scene
 
@@ -51,7 +51,7 @@ def test_no_terminal_is_too_small(scene: Scene, width: int, height: int) -> None
     lines = lines_at(scene, width, height)
     assert len(lines) <= height - 1 and max(map(len, lines)) <= width
     assert "readings/s" in lines[-1]
-    if height < 24 and len(scene.plan.queries) > height - 5:
+    if height < 24 and len(scene.plan.queries) > height - OTHER_LINES:
         assert any("more" in line for line in lines)
 
 
@@ -62,7 +62,8 @@ def test_before_the_first_batch_there_is_a_page_too() -> None:
 def test_the_demo_asks_in_every_way_there_is() -> None:
     text = " ".join(q.sql for q in demo_plan().queries)
     for form in (
-        "INSIDE (-300, -300, 300, 300)", "INSIDE (1500, 800, 400)", "INSIDE old_town", "INSIDE POLYGON",
-        "c.location INSIDE d.region", "speed * 3.6 >", "INSIDE ('M', 0, 900, 600)", "INSIDE ('M', 20, 400)",
+        "INSIDE (-300, -300, 300, 300)", "INSIDE (1500, 800, 400)", "INSIDE POLYGON", "c.location INSIDE d.region",
+        "speed * 3.6 >", "INSIDE ('M', 0, 900, 600)", "INSIDE ('M', 20, 400)", "WHERE type = 'truck' kNN (5, ",
+        "kNN ('M', 10, 40)", "INSIDE old_town kNN (3, 0, 0)",
     ):  # fmt: skip
         assert form in text, form

@@ -56,6 +56,7 @@ def test_answers_are_what_the_last_step_says(spark: SparkSession, tmp_path: Path
     assert scene.held["racing"] == (now.speed * 3.6 > 118).sum() > 0
     assert scene.held["around_bus_0"] == _others_around(now, 0, 450, 300).sum() > 0
     assert scene.held["who_is_where"] > 500
+    assert [scene.held[q] for q in ("trucks_by_station", "nearest_to_bus_40", "old_town_buses")] == [5, 10, 3]
 
 
 def _others_around(now: pd.DataFrame, bus: int, east_m: float, north_m: float) -> pd.Series[bool]:

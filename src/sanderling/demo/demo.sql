@@ -4,10 +4,9 @@ CREATE TABLE districts KEY name WITH (path = 'districts.geojson');
 CREATE REGION old_town AS POLYGON (
   (-900 -700, 800 -900, 1100 500, 0 1000, -1100 400, -900 -700), (-200 -200, 200 -200, 200 200, -200 200, -200 -200));
 
--- regions that stand: a rectangle, a circle, one by its name, one written in place
+-- regions that stand: a rectangle, a circle, one written in place
 REGISTER QUERY market AS SELECT id FROM city INSIDE (-300, -300, 300, 300);
 REGISTER QUERY station AS SELECT id, type FROM city INSIDE (1500, 800, 400);
-REGISTER QUERY old_town_buses AS SELECT id FROM city WHERE type = 'bus' INSIDE old_town;
 REGISTER QUERY harbour AS SELECT id FROM city INSIDE POLYGON ((0 1500, 2000 1800, 900 3000, 0 1500));
 -- every region of a table at once
 REGISTER QUERY who_is_where AS SELECT c.id, d.name FROM city c, districts d WHERE c.location INSIDE d.region;
@@ -16,3 +15,7 @@ REGISTER QUERY racing AS SELECT id, round(speed * 3.6) AS kmh FROM city WHERE sp
 -- regions that move with a bus
 REGISTER QUERY around_bus_0 AS SELECT id, type FROM city INSIDE ('M', 0, 900, 600);
 REGISTER QUERY near_bus_20 AS SELECT id FROM city WHERE type <> 'bike' INSIDE ('M', 20, 400);
+-- the nearest: to a place, to a bus, and among those in a region by its name
+REGISTER QUERY trucks_by_station AS SELECT id FROM city WHERE type = 'truck' kNN (5, 1500, 800);
+REGISTER QUERY nearest_to_bus_40 AS SELECT id, type FROM city kNN ('M', 10, 40);
+REGISTER QUERY old_town_buses AS SELECT id FROM city WHERE type = 'bus' INSIDE old_town kNN (3, 0, 0);

@@ -1,5 +1,6 @@
 """The page of the demo: it fits the terminal, whatever its size.
 
+Sanderling's city    in it   last 5 ticks
 market                  42   +1 −2   +0 −0   +3 −1   …
   SELECT id FROM city INSIDE (-300, -300, 300, 300)
 """
@@ -13,11 +14,12 @@ from rich.text import Text
 from sanderling.demo.scene import TICKS_KEPT, Scene
 from sanderling.plan.plans import PlannedQuery
 
+TITLE = "Sanderling's city"
 NAME_WIDTH = 20
 SIZE_WIDTH = 8
 TICK_WIDTH = 10
-# Title, heads of the columns, an empty line, the foot, and the line the cursor stands on.
-OTHER_LINES = 5
+# Heads of the columns, an empty line, the foot, and the line the cursor stands on.
+OTHER_LINES = 4
 
 
 def page(scene: Scene, alive: int, width: int, height: int) -> Text:
@@ -27,7 +29,7 @@ def page(scene: Scene, alive: int, width: int, height: int) -> Text:
     sql_lines = max(0, room // max(len(queries), 1) - 1)
     shown = queries if len(queries) <= room else queries[: max(room - 1, 0)]
     ticks = max(1, min(TICKS_KEPT, (width - NAME_WIDTH - SIZE_WIDTH) // TICK_WIDTH))
-    lines = [Text("Sanderling: what changes in a city", "bold"), _heads(ticks)]
+    lines = [_heads(ticks)]
     for query in shown:
         lines.append(_numbers(scene, query.name, ticks))
         lines += [Text(f"  {line}", "dim") for line in _sql(query, width - 2, sql_lines)]
@@ -50,7 +52,8 @@ def foot(scene: Scene, alive: int) -> str:
 
 def _heads(ticks: int) -> Text:
     said = "last tick" if ticks == 1 else f"last {ticks} ticks"
-    return Text(f"{'query':<{NAME_WIDTH}}{'in it':>{SIZE_WIDTH}}   {said}", "dim")
+    heads = Text(f"{TITLE:<{NAME_WIDTH}}", "bold")
+    return heads.append(f"{'in it':>{SIZE_WIDTH}}   {said}", "not bold dim")
 
 
 def _numbers(scene: Scene, name: str, ticks: int) -> Text:
