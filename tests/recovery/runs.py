@@ -17,6 +17,8 @@ CREATE STREAM ships (mmsi BIGINT, ts BIGINT, x DOUBLE, y DOUBLE)
   KEY mmsi TIME ts LOCATION (x, y) WITH (path = '{folder}/ships.jsonl', stale_after = '20 seconds');
 REGISTER QUERY depot AS SELECT id, speed FROM cars INSIDE (2, 2, 7, 7);
 REGISTER QUERY near AS SELECT id FROM cars WHERE speed > 1 INSIDE ('M', 'car3', 4);
+REGISTER QUERY nearest AS SELECT id FROM cars kNN ('M', 2, 'car3');
+REGISTER QUERY moving_near AS SELECT id, speed FROM cars WHERE speed > 0 kNN (3, 5, 5);
 REGISTER QUERY port AS SELECT mmsi FROM ships INSIDE (5, 5, 3);
 AT 60 REGISTER QUERY fast AS SELECT speed FROM cars WHERE speed > 2;
 AT 120 DROP QUERY near;
