@@ -14,5 +14,5 @@ __all__ = ["spark"]
 
 
 @pytest.fixture(autouse=True)
-def in_shared_spark(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+def in_shared_spark(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sanderling, "connect", partial(sanderling.connect, spark, shards=2))
