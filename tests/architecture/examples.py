@@ -6,6 +6,8 @@
 ```jsonl depot.sql      the same, as the lines of the output
 ```sql                  statements that can be read, on their own
 ```sh                   commands
+```python depot.py      a program, on Spark; ```text depot.py what it prints (tests/examples)
+```python not-run       one that needs what tests do not have
 """
 
 from __future__ import annotations
@@ -15,7 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("src/**/*.md")])
+FOLDERS = ("*.md", "docs/**/*.md", "src/**/*.md", "examples/*.md")
+DOCUMENTS = sorted(path for folder in FOLDERS for path in ROOT.glob(folder))
 
 
 @dataclass(frozen=True)
