@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from sanderling.plan.living import LivingPlan
@@ -168,3 +169,17 @@ def test_the_nearest_are_those_to_where_the_focal_object_is_by_then(run: DirectR
     assert feed("ben,5,3,3,") == ["04 + near cleo"]
     assert feed("anna,6,2,2,", "ben,7,3,3,") == ["06 - near cleo", "06 + near ben"]
     assert len(run.ask("near")) == 1
+
+
+@pytest.mark.parametrize("others", [0, 1])
+def test_a_source_may_know_of_a_version_before_the_shards_do(
+    run: DirectRun, feed: Feed, near: str, others: int
+) -> None:
+    if others:
+        run.execute("REGISTER QUERY other AS SELECT id FROM taxi INSIDE ('M', 'carl', 1)")
+    run.followed["taxi"] = pa.concat_arrays([run.followed["taxi"], pa.array(["anna"])])
+    feed("anna,1,1,1,", "ben,1,2,2,", "anna,2,50,50,")
+    feed("anna,3,2,2,", "ben,3,3,3,", "ben,4,3,3,")
+    assert all(len(e.streams["taxi"].focals.row_of) == others for e in run.engines)
+    run.execute(near)
+    assert feed("ben,6,9,9,", "ben,7,9,9,") == ["04 + near ben", "06 - near ben"]

@@ -216,9 +216,9 @@ class Session:
             told = self._desk.told
             try:
                 query.processAllAvailable()
+                courier.flush()
             except Exception as e:
                 raise self._failure() or e from e
-            courier.flush()
 
     def await_termination(self, timeout: int | None = None) -> bool:
         """Waits until the session stops or fails; whether it did in time."""
