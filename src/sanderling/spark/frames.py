@@ -68,6 +68,7 @@ class Packing:
     def _packed(self, number: int, rows: pa.Table) -> Iterator[pa.RecordBatch]:
         stream = self.plan.stream
         piece = Slice(number, stream.name, stream.name, 0, 0, 1, is_last=False)
+        rows = rows.rename_columns([c.name for c in stream.columns])
         followed = self.plans.followed(stream.name)
         for shard, parcel in pack(self.plan, piece, judged(stream, rows), len(self.shard_keys), followed):
             key = pa.array([self.shard_keys[shard]], pa.int32())
@@ -98,4 +99,6 @@ def judged(stream: Stream, table: pa.Table) -> Ingested:
 def packed(frame: DataFrame, plan: StreamPlan, plans: PlanFolder, shard_keys: list[int]) -> DataFrame:
     """`(shard, blob)`, as our own sources give it."""
     wanted = frame.select([f"`{c.name.replace('`', '``')}`" for c in plan.stream.columns])
+    # Spark takes a dot or a backtick in a name for a part of the language here: columns go by number.
+    wanted = wanted.toDF(*(f"c{n}" for n in range(len(plan.stream.columns))))
     return wanted.mapInArrow(Packing(plan, plans, tuple(shard_keys)), "shard int, blob binary")
