@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -51,6 +52,7 @@ class Cars:
         )
         temporary = self.folder / "_new"
         pq.write_table(table, temporary)
+        os.utime(temporary, (self.files, self.files))  # Spark takes files in the order of their times
         temporary.replace(self.folder / f"{self.files:03}.parquet")
         self.files += 1
 

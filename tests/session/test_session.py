@@ -124,6 +124,7 @@ def test_queries_come_and_go_over_a_streaming_dataframe(spark: SparkSession, tmp
     session.process_all()
     reader.join(30)
     assert not reader.is_alive() and found == []
+    assert waiting(depot) == [(1008, 1, "b")]
     assert waiting(readers[NEAREST]) == [(1008, -1, "c"), (1008, 1, "b")], "equally far: the smaller key"
     for ask in (session.answer, session.subscribe, session.updates):
         with pytest.raises(SessionError) as e:
@@ -155,7 +156,8 @@ def test_queries_come_and_go_over_a_streaming_dataframe(spark: SparkSession, tmp
     pending = session.subscribe("depot")
     session.stop()
     session.stop()
-    assert list(pending) in ([], list(pending)) and list(depot) is not None
+    assert told(pending) in ([], [(1008, 1, "a"), (1008, 1, "b"), (1008, 1, "c")])
+    assert told(depot) == [] == told(readers[NEAREST])
     assert not work.exists(), "without a checkpoint nothing is left"
     assert not spark.sparkContext._jsc.sc().isStopped()
     for call in (
