@@ -1,0 +1,159 @@
+"""What happens in a session that is going to be killed: readings step by step, queries that come and go."""
+
+from __future__ import annotations
+
+import math
+import os
+import random
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import product
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tests.oracle.oracle import Nearest, Query, Reading, Update, run
+from tests.oracle.shapes import Box, Disc, Everywhere, MovingBox, MovingDisc, Shape
+
+STEPS = 12
+SECONDS_PER_STEP = 3
+SECOND = 1_000_000
+OBJECTS = 9
+
+Told = Counter[tuple[str, int, int, str]]  # query, tick, sign, id
+
+
+@dataclass(frozen=True)
+class Act:
+    """A query comes or goes before a step's readings; `is_exact`: everything before it has been processed."""
+
+    step: int
+    name: str
+    select: str = ""  # nothing: it goes
+    is_exact: bool = True
+
+
+ACTS = (
+    Act(0, "depot", "SELECT id FROM cars INSIDE (2, 2, 7, 7)"),
+    Act(0, "three", "SELECT id FROM cars kNN (3, 5, 5)"),
+    Act(1, "near o1", "SELECT id FROM cars kNN ('M', 2, 'o1')"),
+    Act(2, "round o2", "SELECT id FROM cars INSIDE ('M', 'o2', 4)", is_exact=False),
+    Act(3, "depot"),
+    Act(4, "box o3", "SELECT id FROM cars WHERE speed > 1 INSIDE ('M', 'o3', 6, 8)"),
+    Act(5, "depot", "SELECT id FROM cars INSIDE (5, 5, 3)"),
+    Act(6, "three", is_exact=False),
+    Act(6, "fast near o2", "SELECT id FROM cars WHERE speed > 1 kNN ('M', 3, 'o2')"),
+    Act(7, "near o1", is_exact=False),
+    Act(8, "near o1 again", "SELECT id FROM cars kNN ('M', 1, 'o1')", is_exact=False),
+    Act(9, "round o2"),
+    Act(10, "everybody", "SELECT id FROM cars"),
+)
+
+SHAPES: dict[tuple[str, int], tuple[Shape, Nearest | None, bool]] = {  # the bool: only the fast ones
+    ("depot", 0): (Box(2, 2, 7, 7), None, False),
+    ("three", 0): (Everywhere(), Nearest(3, 5, 5), False),
+    ("near o1", 1): (Everywhere(), Nearest(2, focal="o1"), False),
+    ("round o2", 2): (MovingDisc("o2", 4), None, False),
+    ("box o3", 4): (MovingBox("o3", 6, 8), None, True),
+    ("depot", 5): (Disc(5, 5, 3), None, False),
+    ("fast near o2", 6): (Everywhere(), Nearest(3, focal="o2"), True),
+    ("near o1 again", 8): (Everywhere(), Nearest(1, focal="o1"), False),
+    ("everybody", 10): (Everywhere(), None, False),
+}
+
+
+def readings(seed: int) -> Iterator[list[Reading]]:
+    """Of each step, in order of time; o1 leaves for some steps, and comes back."""
+    chance = random.Random(seed)
+    for step in range(STEPS):
+        found = []
+        for second in range(step * SECONDS_PER_STEP, (step + 1) * SECONDS_PER_STEP):
+            for n in range(OBJECTS):
+                if chance.random() < 0.7 and not (n == 1 and step in (5, 6)):
+                    x, y, speed = chance.randint(0, 10), chance.randint(0, 10), chance.randint(0, 3)
+                    gone = n == 1 and step == 4 and second % SECONDS_PER_STEP == 1
+                    values: dict[str, object] = {"id": f"o{n}", "speed": float(speed)}
+                    found.append(Reading(f"o{n}", (1000 + second) * SECOND, x, y, values, gone))
+        yield found
+
+
+def write_step(folder: Path, step: int, rows: list[Reading]) -> None:
+    """Whole or not at all; written again it is not another file to Spark."""
+    path = folder / f"{step:03}.parquet"
+    if not path.exists():
+        columns = {
+            "id": [r.key for r in rows], "ts": [r.ts // SECOND for r in rows],
+            "x": [float(r.x) for r in rows], "y": [float(r.y) for r in rows],
+            "speed": [r.values["speed"] for r in rows], "gone": [r.gone for r in rows],
+        }  # fmt: skip
+        temporary = folder / f"_{step:03}.new"
+        pq.write_table(pa.table(columns), temporary)
+        os.utime(temporary, (step, step))  # Spark takes files in the order of their times
+        temporary.replace(path)
+
+
+# ----- what must have been told
+
+
+def expected(seed: int, told: Told) -> Told:
+    """By the oracle. Where a query may begin or end at one of several ticks, those that fit what was told."""
+    steps = list(readings(seed))
+    everything = [reading for step in steps for reading in step]
+    found: Told = Counter()
+    for start in (act for act in ACTS if act.select):
+        stop = next((a for a in ACTS if a.name == start.name and not a.select and a.step > start.step), None)
+        begins = ticks_for(start, steps) if start.step else [None]
+        ends = [None] if stop is None else ticks_for(stop, steps)
+        query = query_of(start)
+        fitting = [
+            _counted(run(everything, [replace(query, begin=b, end=e)], SECOND, ended=False).updates)
+            for b, e in product(begins, ends)
+        ]
+        mine = Counter(
+            {
+                one: n
+                for one, n in told.items()
+                if one[0] == start.name and _in_life(one[1], start, stop, steps)
+            }
+        )
+        found += next((one for one in fitting if one == mine), fitting[0])
+    return found
+
+
+def query_of(act: Act) -> Query:
+    shape, nearest, is_fast = SHAPES[act.name, act.step]
+    return Query(
+        act.name, [(shape, {})], lambda v: (v["id"],),
+        (lambda v: v["speed"] > 1) if is_fast else (lambda v: True), nearest=nearest,
+    )  # fmt: skip
+
+
+def ticks_for(act: Act, steps: list[list[Reading]]) -> list[int | None]:
+    """The next tick to close after all before has been processed; or one of those around it."""
+    first = closed_after(act.step - 1, steps) + SECOND
+    spread = 0 if act.is_exact else 2 * SECONDS_PER_STEP
+    return [first + n * SECOND for n in range(-spread, spread + 1)]
+
+
+def closed_after(step: int, steps: list[list[Reading]]) -> int:
+    last = max(reading.ts for rows in steps[: step + 1] for reading in rows)
+    return math.ceil(last / SECOND) * SECOND - SECOND
+
+
+def last_life(seed: int, name: str) -> int:
+    """The tick before the last query of this name may begin."""
+    start = [act for act in ACTS if act.name == name and act.select][-1]
+    return closed_after(start.step - 1, list(readings(seed))) if start.step else 0
+
+
+def _in_life(tick: int, start: Act, stop: Act | None, steps: list[list[Reading]]) -> bool:
+    """A name that is used again: whose tick this is."""
+    begin = closed_after(start.step - 1, steps) - 3 * SECONDS_PER_STEP * SECOND if start.step else 0
+    end = closed_after(stop.step - 1, steps) + 3 * SECONDS_PER_STEP * SECOND if stop else math.inf
+    return begin <= tick <= end
+
+
+def _counted(updates: list[Update]) -> Told:
+    return Counter((u.query, u.tick, u.sign, str(u.row[0])) for u in updates)
