@@ -224,6 +224,8 @@ class Session:
         """Waits until the session stops or fails; whether it did in time."""
         query, _ = self._running()
         try:
+            if timeout is not None and timeout <= 0:
+                return not query.isActive
             ended = query.awaitTermination(timeout)
             return True if timeout is None else bool(ended)
         except Exception as e:
