@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -122,5 +123,5 @@ def test_two_sessions_in_one_spark_over_files_and_any_source(spark: SparkSession
         for batch in (tmp_path / "r" / "said").glob("1.arrow"):
             batch.unlink()
         writer = updates.writeStream.format("noop").option("checkpointLocation", str(tmp_path / "sink"))
-        with pytest.raises(Exception, match="state.updates_gone"):
+        with pytest.raises(Exception, match=re.escape("state.updates_gone")):
             writer.trigger(availableNow=True).start().awaitTermination()
