@@ -23,7 +23,7 @@ from sanderling.plan.planner import Planner
 from sanderling.plan.plans import NO_QUERIES, Plan
 from sanderling.route.parcels import tables_to_bytes
 from sanderling.spark.checkpoint import alone_in, note_of
-from sanderling.spark.run import _in_our_words
+from sanderling.spark.run import in_our_words
 from sanderling.state.saved import restore
 
 SCRIPT = """
@@ -261,16 +261,16 @@ def test_an_error_of_ours_comes_back_through_spark_as_itself() -> None:
     text = (
         "Traceback …\nsanderling.errors.DataError: data.broken_parquet: it is damaged\n  at org.apache.spark"
     )
-    error = _in_our_words(StreamingQueryException(text), None)
+    error = in_our_words(StreamingQueryException(text), None)
     assert (type(error), error.code, error.message) == (DataError, "data.broken_parquet", "it is damaged")
 
 
 def test_an_error_of_spark_is_told_in_its_words() -> None:
-    error = _in_our_words(StreamingQueryException("java.lang.OutOfMemoryError: no heap\n  at …"), None)
+    error = in_our_words(StreamingQueryException("java.lang.OutOfMemoryError: no heap\n  at …"), None)
     assert error.code == "internal.spark" and "no heap" in error.message
-    full = _in_our_words(StreamingQueryException("java.io.IOException: No space left on device"), None)
+    full = in_our_words(StreamingQueryException("java.io.IOException: No space left on device"), None)
     assert full.code == "config.not_writable"
-    assert _in_our_words(ConnectionRefusedError(111, "refused"), None).code == "internal.spark"
+    assert in_our_words(ConnectionRefusedError(111, "refused"), None).code == "internal.spark"
 
 
 def test_a_format_without_a_reader_is_our_fault() -> None:
