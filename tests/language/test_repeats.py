@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from sqlglot.tokenizer_core import Token
 
 from sanderling.language import parse_script, read_script, script
@@ -19,6 +19,10 @@ MANY = 20_000 if os.environ.get("SANDERLING_LONG") else 150
 
 @settings(max_examples=MANY, deadline=None, suppress_health_check=list(HealthCheck))
 @given(scripts())
+@example(
+    f"{BEGIN}REGISTER QUERY q0 AS SELECT id FROM bus kNN ('M', 1, 'a');\n"
+    "REGISTER QUERY q1 AS SELECT id FROM bus kNN ('M', 0, 'a');\n"
+)
 def test_a_script_is_the_same_read_at_once_or_one_by_one(script: str) -> None:
     assert outcome(script, False) == outcome(script, True)
 

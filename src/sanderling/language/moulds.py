@@ -19,6 +19,7 @@ from typing import NamedTuple
 from sqlglot import exp
 
 from sanderling.language.dialect import LocationInside, Sanderling
+from sanderling.language.neighbours import is_count
 from sanderling.language.statements import (
     CircleShape,
     InsideTarget,
@@ -60,6 +61,7 @@ class Form:
 
     kinds: str  # of the literals: i, d, s
     free: frozenset[int]  # which literals may differ
+    counts: tuple[int, ...] = ()  # which of them the reader has to look at: how many kNN is to give
 
 
 class Repeat(NamedTuple):
@@ -124,15 +126,18 @@ class Moulds:
         literals = plain.literals
         for fast, forms in self._forms.get((plain.mould, plain.kinds), {}).items():
             form = forms.get(tuple([literals[i] for i in fast]))
-            if form is not None:
+            if form is not None and all(is_count(int(literals[i])) for i in form.counts):
                 return form
         return None
 
     def learn(self, plain: Plain, statement: RegisterQuery) -> Form:
-        free = free_literals(statement, literal_ends(plain.sql, plain.body))
+        ends = literal_ends(plain.sql, plain.body)
+        free = free_literals(statement, ends)
         fast = tuple(i for i in range(len(plain.literals)) if i not in free)
         forms = self._forms.setdefault((plain.mould, plain.kinds), {}).setdefault(fast, {})
-        form = forms[tuple([plain.literals[i] for i in fast])] = Form(plain.kinds, free)
+        form = forms[tuple([plain.literals[i] for i in fast])] = Form(
+            plain.kinds, free, tuple(i for i in free if ends[i] == _count_end(statement))
+        )
         return form
 
 
@@ -144,6 +149,12 @@ def free_literals(statement: RegisterQuery, ends: Sequence[int]) -> frozenset[in
     seen = Counter(n.meta["end"] + 1 for n in statement.select.find_all(exp.Literal) if "end" in n.meta)
     once = (end for end, times in found.items() if times == 1 and seen[end] <= 1)
     return frozenset(number_of[end] for end in once if end in number_of)
+
+
+def _count_end(statement: RegisterQuery) -> int | None:
+    """Where the k of a kNN ends."""
+    nearest = statement.nearest
+    return nearest.k.spot.end if nearest is not None and nearest.k.spot is not None else None
 
 
 def _passed_on(statement: RegisterQuery) -> Iterator[Spot]:
