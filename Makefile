@@ -1,6 +1,6 @@
 # Every task by name. `make` lists them; ARGS='…' is passed on: make demo ARGS='--seconds 20'
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-spark test-engine long check bench accept lock clean
+.PHONY: help setup demo test test-recovery test-spark test-engine long check bench accept lock clean
 
 python := .venv/bin/python
 
@@ -19,21 +19,26 @@ setup: ## build .venv with the pinned packages and the sanderling command
 demo: setup ## a simulated city, live
 	@.venv/bin/sanderling demo $(ARGS)
 
-# Those that wait for Spark, beside those that compute; what is in no list is among the latter.
-spark_tests := $(wildcard $(addprefix tests/,architecture command demo examples recovery session spark))
+# Spark mostly waits: what starts it again and again, what shares one, and what computes go side by side.
+# What is in no list is among the last.
+recovery_tests := tests/recovery
+spark_tests := $(addprefix tests/,architecture command demo examples session spark)
 
 test: setup ## the tests; one of them: ARGS='-k name'
 ifeq ($(strip $(ARGS)),)
-	@$(MAKE) --no-print-directory -j2 --output-sync=line test-spark test-engine
+	@$(MAKE) --no-print-directory -j3 --output-sync=line test-recovery test-spark test-engine
 else
 	@$(python) -m pytest $(ARGS)
 endif
+
+test-recovery:
+	@$(python) -m pytest $(recovery_tests)
 
 test-spark:
 	@$(python) -m pytest $(spark_tests)
 
 test-engine:
-	@$(python) -m pytest tests $(addprefix --ignore=,$(spark_tests))
+	@$(python) -m pytest tests $(addprefix --ignore=,$(recovery_tests) $(spark_tests))
 
 long: setup ## the long forms: every crash point, thousands of random worlds
 	@SANDERLING_LONG=1 $(python) -m pytest tests/recovery tests/properties $(ARGS)
