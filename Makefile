@@ -26,7 +26,7 @@ spark_tests := $(addprefix tests/,architecture command demo examples session spa
 
 test: setup ## the tests; one of them: ARGS='-k name'
 ifeq ($(strip $(ARGS)),)
-	@$(MAKE) --no-print-directory -j3 --output-sync=line test-recovery test-spark test-engine
+	@$(MAKE) --no-print-directory -j3 test-recovery test-spark test-engine
 else
 	@$(python) -m pytest $(ARGS)
 endif
