@@ -1,0 +1,165 @@
+"""What the merge stage does with the signed rows of a query: a tree of operators, read from the root.
+
+A branch is what shards finish: one stream, its condition, region and window. Its signed rows come up
+into the tree, for all queries of one shape together. Columns have no names here but c0, c1, … by place;
+constants of a query are `q:p0`, `q:p1`, …
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from sanderling.types import SqlType
+
+COUNT, SUM, AVG, MIN, MAX, STDDEV = "count", "sum", "avg", "min", "max", "stddev"
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """A column computed from those of one row, in the evaluating engine's SQL; `reads` names what it reads."""
+
+    sql: str
+    type: SqlType
+    reads: frozenset[str]
+    words: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """The signed rows of a template of a stream: the branch with this number among those of the tree."""
+
+    number: int
+    types: tuple[SqlType, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TableRows:
+    """The rows of a table; they change where the table does. `columns` are its own names, in order."""
+
+    table: str
+    columns: tuple[str, ...]
+    types: tuple[SqlType, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """Rows that satisfy a condition (None: all), and what is computed of them."""
+
+    child: Node
+    where: Computed | None
+    columns: tuple[Computed, ...]
+
+    @property
+    def types(self) -> tuple[SqlType, ...]:
+        return tuple(c.type for c in self.columns)
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """That two places are no further apart than a radius (or nearer, if `is_open`).
+
+    Compared as squares in doubles: dx·dx + dy·dy <= r·r. Places are columns (x, y) of either side.
+    """
+
+    left: tuple[int, int]
+    right: tuple[int, int]
+    radius: Computed  # of constants alone
+    is_open: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """Pairs of rows of one query that are equal in their keys, and near if asked; the left columns first.
+
+    NULL equals nothing. `is_left`: a row without a partner stands with NULLs.
+    A side that is a table has no query: its rows meet those of all.
+    """
+
+    left: Node
+    right: Node
+    left_keys: tuple[int, ...]
+    right_keys: tuple[int, ...]
+    near: Near | None = None
+    is_left: bool = False
+
+    @property
+    def types(self) -> tuple[SqlType, ...]:
+        return (*self.left.types, *self.right.types)
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """An aggregate of a column; COUNT without one counts rows."""
+
+    kind: str
+    column: int | None
+    type: SqlType
+    is_distinct: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """A row for each group that is not empty: the columns it is grouped by, then its aggregates.
+
+    Without columns to group by there is one group, which is there even when it is empty (`is_total`).
+    """
+
+    child: Node
+    groups: tuple[int, ...]
+    sums: tuple[Sum, ...]
+
+    @property
+    def is_total(self) -> bool:
+        return not self.groups
+
+    @property
+    def types(self) -> tuple[SqlType, ...]:
+        return (*(self.child.types[g] for g in self.groups), *(s.type for s in self.sums))
+
+
+@dataclass(frozen=True, slots=True)
+class Distinct:
+    """Each row once."""
+
+    child: Node
+
+    @property
+    def types(self) -> tuple[SqlType, ...]:
+        return self.child.types
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    column: int
+    is_descending: bool
+    is_null_first: bool
+
+
+@dataclass(frozen=True, slots=True)
+class First:
+    """The first rows in an order; what is equal in it is ordered by all columns, the smaller first.
+
+    `count` is of constants alone.
+    """
+
+    child: Node
+    orders: tuple[Order, ...]
+    count: Computed
+
+    @property
+    def types(self) -> tuple[SqlType, ...]:
+        return self.child.types
+
+
+@dataclass(frozen=True, slots=True)
+class Union:
+    """The rows of all children, put together; their columns have the same types."""
+
+    children: tuple[Node, ...]
+
+    @property
+    def types(self) -> tuple[SqlType, ...]:
+        return self.children[0].types
+
+
+Node = Branch | TableRows | Select | Join | Aggregate | Distinct | First | Union
