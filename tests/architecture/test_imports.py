@@ -23,14 +23,15 @@ ALLOWED: dict[str, set[str]] = {
     "batches": set(),
     "relational": set(),
     "catalog": {"types"},
+    "keys": {"kernels"},
     # queries: text to plan
     "language": {"errors", "types"},
     "plan": {"catalog", "clock", "errors", "ingest", "language", "relational", "types"},
     # data: the five stages
     "ingest": {"catalog", "errors", "relational", "types"},
     "route": {"batches", "catalog", "clock", "ingest", "kernels", "plan"},
-    "operate": {"batches", "catalog", "clock", "kernels", "merge", "plan", "relational", "route"},
-    "merge": {"kernels", "plan", "relational", "route"},
+    "operate": {"batches", "catalog", "clock", "kernels", "keys", "merge", "plan", "relational", "route"},
+    "merge": {"kernels", "keys", "plan", "relational", "route"},
     "deliver": {
         "batches", "catalog", "clock", "crash", "errors", "ingest", "kernels", "laps", "plan", "relational",
         "route",

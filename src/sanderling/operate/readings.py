@@ -15,7 +15,7 @@ from sanderling.batches import TS
 from sanderling.catalog import Stream
 from sanderling.clock import NOTHING_YET, tick_ends
 from sanderling.kernels.fold import fold, rows_by_object, stale_tick
-from sanderling.operate.keys import Keys
+from sanderling.keys import Keys
 from sanderling.operate.pairs import MoveBatch
 
 I64 = npt.NDArray[np.int64]

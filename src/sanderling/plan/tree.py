@@ -16,7 +16,7 @@ COUNT, SUM, AVG, MIN, MAX, STDDEV = "count", "sum", "avg", "min", "max", "stddev
 
 @dataclass(frozen=True, slots=True)
 class Computed:
-    """A column computed from those of one row, in the evaluating engine's SQL."""
+    """A column computed from those of one row, in the evaluating engine's SQL; `reads` names those."""
 
     sql: str
     type: SqlType

@@ -1,0 +1,25 @@
+"""Which operator works for which node of a tree."""
+
+from __future__ import annotations
+
+from sanderling.merge.constants import Constants
+from sanderling.merge.distinct import Distinct
+from sanderling.merge.select import Select
+from sanderling.merge.union import Union
+from sanderling.plan import tree
+from sanderling.plan.tree import Node
+
+
+def operator_of(node: Node, constants: Constants) -> Select | Distinct | Union | None:
+    """None for what comes from outside."""
+    match node:
+        case tree.Branch() | tree.TableRows():
+            return None
+        case tree.Select():
+            return Select(node, constants)
+        case tree.Distinct():
+            return Distinct(node)
+        case tree.Union():
+            return Union()
+        case _:
+            raise NotImplementedError(type(node).__name__)

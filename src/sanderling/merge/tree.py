@@ -1,0 +1,174 @@
+"""A tree of operators at work: signed rows of branches and tables in, those of the root out.
+
+branch 0 ──► Select ─┐
+branch 1 ────────────┴─► Join ──► Aggregate ──► Select ──► signed rows
+
+All queries of one shape share a tree. All ticks that a batch closes are worked out at once: no operator loops
+over ticks, rows or queries.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sanderling.merge.constants import Constants
+from sanderling.merge.operators import operator_of
+from sanderling.merge.signed import Signed
+from sanderling.plan import tree
+from sanderling.plan.tree import Node
+
+I64 = npt.NDArray[np.int64]
+
+
+class Operator(Protocol):
+    """What a node does. `begun` has no columns: which queries begin, and when."""
+
+    def apply(self, inputs: Sequence[Signed], begun: Signed) -> Signed: ...
+
+    def forget(self, queries: I64) -> None: ...
+
+    def held(self) -> int: ...
+
+    def saved(self) -> dict[str, pa.Table]: ...
+
+    def restore(self, tables: dict[str, pa.Table]) -> None: ...
+
+
+@dataclass(slots=True)
+class Part:
+    """An operator (None: rows come from outside), whose inputs are other parts by number."""
+
+    node: Node
+    operator: Operator | None
+    inputs: list[int]
+    rows_in: int = 0
+    rows_out: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What an operator has done so far; `depth` says how far below the root it stands."""
+
+    node: Node
+    depth: int
+    rows_in: int
+    rows_out: int
+    held: int
+    seconds: float
+
+
+class Tree:
+    """Promises (tests/merge): what comes out at a tick is the difference of two answers; neither the cut into
+    batches nor the order of rows shows; saved and restored it goes on the same.
+    """
+
+    def __init__(self, root: Node, constants: Constants):
+        self.root = root
+        self.constants = constants
+        self.parts: list[Part] = []  # each behind its inputs
+        self._add(root, {})
+
+    def _add(self, node: Node, known: dict[Node, int]) -> int:
+        """What stands twice in a tree is worked out once."""
+        if node not in known:
+            inputs = [self._add(child, known) for child in children_of(node)]
+            known[node] = len(self.parts)
+            self.parts.append(Part(node, operator_of(node, self.constants), inputs))
+        return known[node]
+
+    def apply(self, branches: dict[int, pa.Table], tables: dict[str, pa.Table], begun: pa.Table) -> pa.Table:
+        """One batch: changes of branches and of tables (with query -1, columns by name), and which queries
+        begin at which tick. Gives the changes of the answers, equal rows of a tick as one.
+        """
+        query, tick = (np.asarray(begun.column(name).to_numpy(), np.int64) for name in ("query", "tick"))
+        beginning = Signed(query, tick, np.zeros(len(query), np.int64), [])
+        results: list[Signed] = []
+        for part in self.parts:
+            started = time.perf_counter()
+            if part.operator is None:
+                result = _from_outside(part.node, branches, tables)
+            else:
+                inputs = [results[i] for i in part.inputs]
+                part.rows_in += sum(len(rows) for rows in inputs)
+                result = part.operator.apply(inputs, beginning)
+            part.rows_out += len(result)
+            part.seconds += time.perf_counter() - started
+            results.append(result)
+        is_consolidated = isinstance(self.root, tree.Aggregate | tree.Distinct | tree.First)
+        return (results[-1] if is_consolidated else results[-1].consolidated()).table()
+
+    def forget(self, queries: I64) -> None:
+        """Nothing is left of these queries."""
+        for operator in self._operators():
+            operator.forget(np.asarray(queries, np.int64))
+
+    def saved(self) -> dict[str, pa.Table]:
+        """All that is remembered."""
+        return {
+            f"{number}.{name}": table
+            for number, part in enumerate(self.parts)
+            if part.operator is not None
+            for name, table in part.operator.saved().items()
+        }
+
+    def restore(self, tables: dict[str, pa.Table]) -> None:
+        """Takes up what was saved by a tree with the same root."""
+        for number, part in enumerate(self.parts):
+            begin = f"{number}."
+            mine = {name.removeprefix(begin): t for name, t in tables.items() if name.startswith(begin)}
+            if part.operator is not None and mine:
+                part.operator.restore(mine)
+
+    def held(self) -> dict[str, int]:
+        """How many rows (groups, values) each operator remembers, by its number and kind."""
+        return {
+            f"{number}.{type(part.node).__name__}": part.operator.held()
+            for number, part in enumerate(self.parts)
+            if part.operator is not None
+        }
+
+    def counted(self) -> list[Counted]:
+        """What each node has done, read from the root; what stands twice is told twice."""
+        return list(self._counted(len(self.parts) - 1, 0))
+
+    def _counted(self, number: int, depth: int) -> Iterator[Counted]:
+        part = self.parts[number]
+        held = 0 if part.operator is None else part.operator.held()
+        yield Counted(part.node, depth, part.rows_in, part.rows_out, held, part.seconds)
+        for child in part.inputs:
+            yield from self._counted(child, depth + 1)
+
+    def _operators(self) -> Iterator[Operator]:
+        return (part.operator for part in self.parts if part.operator is not None)
+
+
+def children_of(node: Node) -> tuple[Node, ...]:
+    """The nodes whose rows this one takes."""
+    match node:
+        case tree.Branch() | tree.TableRows():
+            return ()
+        case tree.Join(left, right):
+            return (left, right)
+        case tree.Union(children):
+            return children
+        case _:
+            return (node.child,)
+
+
+def _from_outside(node: Node, branches: dict[int, pa.Table], tables: dict[str, pa.Table]) -> Signed:
+    """The changes of a branch or a table; those that did not change are not there."""
+    types = [t.arrow for t in node.types]
+    if isinstance(node, tree.Branch):
+        rows, names = branches.get(node.number), [f"c{i}" for i in range(len(types))]
+    else:
+        assert isinstance(node, tree.TableRows)
+        rows, names = tables.get(node.table), list(node.columns)
+    return Signed.none(types) if rows is None else Signed.of(rows, names, types)
