@@ -15,6 +15,9 @@ TS = "__ts"
 ROW = "__row"
 LATE = "__late"
 
+# Which composed queries begin (1) and end (-1) at which tick, as one stream tells it.
+TURNS = pa.schema([("query", pa.int32()), ("tick", pa.int64()), ("sign", pa.int8())])
+
 
 @dataclass(frozen=True, slots=True)
 class DeltaBatch:

@@ -31,7 +31,7 @@ ALLOWED: dict[str, set[str]] = {
     "ingest": {"catalog", "errors", "relational", "types"},
     "route": {"batches", "catalog", "clock", "ingest", "kernels", "plan"},
     "operate": {"batches", "catalog", "clock", "kernels", "keys", "merge", "plan", "relational", "route"},
-    "merge": {"kernels", "keys", "plan", "relational", "route"},
+    "merge": {"batches", "clock", "kernels", "keys", "plan", "relational", "route"},
     "deliver": {
         "batches", "catalog", "clock", "crash", "errors", "ingest", "kernels", "laps", "plan", "relational",
         "route",

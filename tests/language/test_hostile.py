@@ -155,7 +155,6 @@ IGNORED = [
     "SELECT id FROM taxi WHERE x IN ()",
     "SELECT id FROM taxi FOR UPDATE",
     "SELECT id FROM taxi LIMIT 3",
-    "SELECT DISTINCT id FROM taxi",
     "SELECT id FROM taxi ORDER BY id",
     "FROM taxi",
     "(SELECT id FROM taxi)",

@@ -63,7 +63,16 @@ class Sanderling(Spark):
         # What is not ours is refused where it stands; sqlglot would take it, and nobody would look at it.
         QUERY_MODIFIER_PARSERS: ClassVar = {
             **dict.fromkeys(Spark.Parser.QUERY_MODIFIER_PARSERS, lambda self: self._refuse_clause()),
-            TokenType.WHERE: Spark.Parser.QUERY_MODIFIER_PARSERS[TokenType.WHERE],
+            **{
+                kind: Spark.Parser.QUERY_MODIFIER_PARSERS[kind]
+                for kind in (
+                    TokenType.WHERE,
+                    TokenType.GROUP_BY,
+                    TokenType.HAVING,
+                    TokenType.ORDER_BY,
+                    TokenType.LIMIT,
+                )
+            },
             OUR_CLAUSE: lambda self: self._parse_our_clause(),
         }
         QUERY_MODIFIER_TOKENS: ClassVar = set(QUERY_MODIFIER_PARSERS)
@@ -192,8 +201,14 @@ class Sanderling(Spark):
 
         def _parse_set_operations(self, this: Any) -> Any:
             if self._curr and self._curr.token_type in self.SET_OPERATIONS:
-                self._refuse_clause()
-            return this
+                is_all = self._next is not None and self._next.token_type == TokenType.ALL
+                if self._curr.token_type != TokenType.UNION or not is_all:
+                    word = self._curr.text.upper()
+                    raise self.refuse(
+                        "query.unsupported", f"{word} is not supported by itself",
+                        "write UNION ALL, and SELECT DISTINCT above it to have each row once", self._curr,
+                    )  # fmt: skip
+            return super()._parse_set_operations(this)
 
         def _parse_our_clause(self) -> tuple[str, Any]:
             self._advance()
@@ -393,13 +408,13 @@ class Sanderling(Spark):
                 self._refuse_clause()
             if not body or body.token_type != TokenType.SELECT:
                 self.raise_error("Expected SELECT")
-            if self._next and self._next.token_type in (TokenType.DISTINCT, TokenType.HINT):
+            if self._next and self._next.token_type == TokenType.HINT:
                 self._advance()
                 self._refuse_clause()
             if self._next and self._next.token_type == TokenType.ALIAS:
                 self.raise_error("Expected a column before AS", self._next)
             select = self._parse_select()
-            if not isinstance(select, exp.Select):
+            if not isinstance(select, (exp.Select, exp.Union)):
                 self.raise_error("Expected SELECT", body)
             span = self._span_from(first)
             inside, nearest = select.args.pop("inside", None), select.args.pop("nearest", None)

@@ -158,7 +158,7 @@ class Explain:
 @dataclass(frozen=True, slots=True)
 class RegisterQuery:
     name: Name
-    select: exp.Select
+    select: exp.Select | exp.Union
     inside: InsideTarget | None
     sql: str
     span: Span

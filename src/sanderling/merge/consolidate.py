@@ -10,14 +10,25 @@ from sanderling import relational
 
 def consolidate(rows: pa.Table) -> pa.Table:
     """One row for each that is left over, repeated as often as it is left over."""
+    return repeated(put_together(rows), rows.schema)
+
+
+def put_together(rows: pa.Table) -> pa.Table:
+    """One row for each that is left over; its sign says how often, and may be any number but 0."""
     names = [relational.quoted(n) for n in rows.column_names if n != "sign"]
     keys = ", ".join(names)
     left = relational.run(
         f"SELECT {keys}, sum(sign)::BIGINT AS sign FROM rows GROUP BY ALL HAVING sum(sign) <> 0", rows=rows
     )
-    sign = left.column("sign").to_numpy()
+    schema = rows.schema.set(rows.schema.get_field_index("sign"), pa.field("sign", pa.int64()))
+    return left.select(rows.column_names).cast(schema)
+
+
+def repeated(rows: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Each row as often as its sign says, with 1 or -1 for a sign."""
+    sign = rows.column("sign").to_numpy()
     if (np.abs(sign) > 1).any():
-        left = left.take(pa.array(np.repeat(np.arange(len(sign)), np.abs(sign))))
-        sign = left.column("sign").to_numpy()
-    left = left.set_column(left.column_names.index("sign"), "sign", pa.array(np.sign(sign), pa.int8()))
-    return left.select(rows.column_names).cast(rows.schema)
+        rows = rows.take(pa.array(np.repeat(np.arange(len(sign)), np.abs(sign))))
+        sign = rows.column("sign").to_numpy()
+    signs = pa.array(np.sign(sign), pa.int8())
+    return rows.set_column(rows.column_names.index("sign"), "sign", signs).cast(schema)

@@ -11,15 +11,18 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
+from sanderling.merge.composed import Composed, Input
 from sanderling.merge.consolidate import consolidate
 from sanderling.merge.nearest import MergeNearest
 from sanderling.plan.plans import Plan, Plans, Template
-from sanderling.route.parcels import ANSWER, ASK, CANDIDATES, DELTAS, PLAN, Parcel
+from sanderling.route.parcels import ANSWER, ASK, CANDIDATES, CLOCK, DELTAS, PLAN, Parcel
 
 
 def needs_merge(templates: dict[int, Template], parcel: Parcel) -> bool:
     """Whether a shard's parcel goes to the merge partitions, rather than straight to delivery."""
-    return parcel.kind in (CANDIDATES, PLAN, ASK) or (
+    if parcel.kind == ANSWER:
+        return templates[parcel.header["template"]].into is not None
+    return parcel.kind in (CANDIDATES, CLOCK, PLAN, ASK) or (
         parcel.kind == DELTAS and templates[parcel.header["template"]].is_merged
     )
 
@@ -27,7 +30,7 @@ def needs_merge(templates: dict[int, Template], parcel: Parcel) -> bool:
 def merge_of(parcel: Parcel, partitions: int) -> Iterator[tuple[int, Parcel]]:
     """The parts of a parcel that needs merging, with the merge partition each goes to: by query.
 
-    A plan is for all of them.
+    A plan is for all of them, and so is the time.
     """
     if parcel.kind == PLAN or partitions == 1:
         yield from ((number, parcel) for number in range(partitions))
@@ -39,14 +42,15 @@ def merge_of(parcel: Parcel, partitions: int) -> Iterator[tuple[int, Parcel]]:
             yield number, Parcel(ASK, parcel.table, {**parcel.header, "queries": mine})
         return
     home = parcel.table.column("query").to_numpy() % partitions
-    for number in np.unique(home).tolist():
+    numbers = range(partitions) if parcel.kind == CLOCK else np.unique(home).tolist()
+    for number in numbers:
         yield number, Parcel(parcel.kind, parcel.table.filter(pa.array(home == number)), parcel.header)
 
 
 class Merge:
     """All streams of one merge partition. While the plan lives, `plans` gives each version of it.
 
-    Promises (tests/properties/test_knn.py):
+    Promises (tests/properties/test_knn.py, test_sql.py):
       exact     signed rows are the difference of two answers, whichever shard they come from
       complete  a batch's parcels of all shards come together: all shards close the same ticks in it
     """
@@ -55,11 +59,16 @@ class Merge:
         self.number = number
         self.plans = plans
         self.nearest: dict[int, MergeNearest] = {}
+        self.composed: dict[int, Composed] = {}  # by the template of the composed queries
+        self.closed: dict[str, int] = {}  # by stream, of those that composed queries read
+        # What came for trees since it was last saved, batch by batch: replaying it gives their state.
+        self.came: list[tuple[dict[int, Input], dict[str, int]]] = []
         self._follow(plan)
 
     def _follow(self, plan: Plan) -> None:
-        """Lists of queries that the plan does not have are forgotten."""
+        """What is known of queries that the plan does not have is forgotten."""
         before, self.nearest, self.version = self.nearest, {}, plan.version
+        self.templates = plan.templates()
         for stream in plan.streams:
             for template in (t for t in stream.templates if t.is_nearest):
                 part = before.get(template.id)
@@ -68,6 +77,15 @@ class Merge:
                 else:
                     part.turn_to(stream)
                 self.nearest[template.id] = part
+        trees, self.composed = self.composed, {}
+        tables = {t.name: t for t in plan.tables}
+        for planned in plan.trees:
+            known = trees.get(planned.template.id)
+            if known is None:
+                known = Composed(planned, tables)
+            else:
+                known.turn_to(planned, tables)
+            self.composed[planned.template.id] = known
 
     def turn_to(self, version: int) -> None:
         """Goes on under this version; those between need no look, since no number is given twice."""
@@ -92,20 +110,82 @@ class Merge:
             if parcel.kind in (CANDIDATES, DELTAS):
                 key = (parcel.kind, parcel.header["stream"], parcel.header["template"])
                 together.setdefault(key, []).append(parcel)
-            elif parcel.kind not in (PLAN, ASK):
+            elif parcel.kind not in (PLAN, ASK, CLOCK) and not self._is_of_branch(parcel):
                 out.append(parcel)
+        inputs: dict[int, Input] = {}
         for (kind, stream, template), mine in together.items():
             if kind == CANDIDATES:
                 lists = [(p.header["shard"], p.table) for p in mine if p.table.num_rows]
                 rows = self.nearest[template].advance(lists) if lists else pa.table({})
             else:
-                rows = consolidate(pa.concat_tables([p.table for p in mine]))
-            if rows.num_rows:
+                rows = pa.concat_tables([p.table for p in mine])
+            into = self.templates[template].into
+            if into is not None and rows.num_rows:
+                branch = self.composed[into].planned.branches.index(template)
+                inputs.setdefault(into, Input()).rows[branch] = rows
+            elif rows.num_rows:
+                rows = consolidate(rows) if kind == DELTAS else rows
                 out.append(Parcel(DELTAS, rows, {"template": template, "stream": stream}))
-        return out + [answer for p in parcels if p.kind == ASK for answer in self._answers(p)]
+        out += self._compose(inputs, [p for p in parcels if p.kind == CLOCK])
+        return out + self._answers(parcels)
 
-    def _answers(self, ask: Parcel) -> Iterator[Parcel]:
-        """After the lists of a batch are in."""
+    # ----- composed queries
+
+    def _is_of_branch(self, parcel: Parcel) -> bool:
+        return parcel.kind == ANSWER and self.templates[parcel.header["template"]].into is not None
+
+    def _compose(self, inputs: dict[int, Input], clocks: list[Parcel]) -> list[Parcel]:
+        closed = dict(self.closed)
+        for clock in clocks:
+            closed[clock.header["stream"]] = clock.header["closed_to"]
+            for template, composed in self.composed.items():
+                is_mine = np.isin(clock.table.column("query").to_numpy(), composed.planned.queries)
+                if is_mine.any():
+                    mine = inputs.setdefault(template, Input())
+                    mine.turns = pa.concat_tables([mine.turns, clock.table.filter(pa.array(is_mine))])
+        if inputs or clocks:
+            self.came.append((inputs, closed))
+        return self.compose(inputs, closed)
+
+    def compose(self, inputs: dict[int, Input], closed: dict[str, int]) -> list[Parcel]:
+        """What came for trees goes through them; also again, when a batch is replayed."""
+        self.closed = closed
+        out = []
+        for template, composed in self.composed.items():
+            rows = composed.advance(inputs.get(template, Input()), closed)
+            if rows.num_rows:
+                header = {"template": template, "stream": composed.planned.template.stream}
+                out.append(Parcel(DELTAS, rows, header))
+        return out
+
+    # ----- whole answers
+
+    def _answers(self, parcels: list[Parcel]) -> list[Parcel]:
+        """After the rows of a batch are in."""
+        told = [p for p in parcels if p.kind == ASK]
+        out = [answer for ask in told for answer in self._nearest_answers(ask)]
+        asks = {ask.header["ask"]: ask for ask in told}
+        for number, ask in asks.items():
+            queries = sorted({q for a in told if a.header["ask"] == number for q in a.header["queries"]})
+            of_branches = [
+                p for p in (*parcels, *out)
+                if p.kind == ANSWER and p.header["ask"] == number and self._is_of_branch(p)
+            ]  # fmt: skip
+            out = [p for p in out if not self._is_of_branch(p)]
+            for template, composed in self.composed.items():
+                rows: dict[int, list[pa.Table]] = {}
+                for parcel in of_branches:
+                    if parcel.header["template"] in composed.planned.branches:
+                        branch = composed.planned.branches.index(parcel.header["template"])
+                        rows.setdefault(branch, []).append(parcel.table)
+                whole = {branch: pa.concat_tables(tables) for branch, tables in rows.items()}
+                answer = composed.answer(queries, whole, ask.header["tick"])
+                if answer.num_rows:
+                    header = {"ask": number, "template": template, "stream": composed.planned.template.stream}
+                    out.append(Parcel(ANSWER, answer, header))
+        return out
+
+    def _nearest_answers(self, ask: Parcel) -> Iterator[Parcel]:
         for template, part in self.nearest.items():
             rows = part.answer(ask.header["queries"], ask.header["tick"])
             if rows.num_rows:

@@ -176,6 +176,8 @@ class MergeNearest:
         return consolidate(told) if may_cancel and told.num_rows else told
 
     def _told(self, query: I64, tick: I64, sign: npt.NDArray[np.int8], row: I64) -> pa.Table:
-        fixed = [pa.array(query.astype(np.int32)), pa.array(tick), pa.array(sign)]
+        schema = self.template.schema()
+        signs = pa.array(sign, schema.field("sign").type)
+        fixed = [pa.array(query.astype(np.int32)), pa.array(tick), signs]
         shown = self.lists.store.select(self.lists.store.column_names[2:]).take(pa.array(row))
-        return pa.Table.from_arrays([*fixed, *shown.columns], schema=self.template.schema())
+        return pa.Table.from_arrays([*fixed, *shown.columns], schema=schema)

@@ -17,7 +17,7 @@ import shapely
 from sanderling.batches import DeltaBatch
 from sanderling.kernels.cross import Moves, cross
 from sanderling.kernels.grid import Geometry, Grid, build_grid
-from sanderling.merge.consolidate import consolidate
+from sanderling.merge.consolidate import consolidate, put_together
 from sanderling.operate.asks import Asks
 from sanderling.operate.conditions import judged
 from sanderling.operate.moving import MovingRegions, moving_geometry
@@ -187,7 +187,9 @@ class Inside:
         emission = Emission.of(pairs, (pairs.changed & self.asks.shows[pairs.region]) != 0)
         rows = signed_rows(emission, template, constants, self.plan.regions, objects.store)
         may_cancel = template.needs_consolidation or self.asks.are_bits_shared
-        return consolidate(rows) if may_cancel and rows.num_rows else rows
+        if not may_cancel or not rows.num_rows:
+            return rows
+        return consolidate(rows) if template.into is None else put_together(rows)
 
     def _judge(
         self, pairs: PairBatch, template: Template, constants: pa.Table, objects: LastReadings

@@ -59,8 +59,10 @@ def signed_rows(
     expressions = [o for o in template.outputs if not o.is_plain]
     evaluated = iter(_evaluated(expressions, column, len(emission)))
     columns = [column(o.source) if o.is_plain else next(evaluated) for o in template.outputs]
-    fixed = [pa.array(regions.query[emission.region]), pa.array(emission.tick), pa.array(emission.sign)]
-    return pa.Table.from_arrays([*fixed, *columns], schema=template.schema())
+    schema = template.schema()
+    sign = pa.array(emission.sign, schema.field("sign").type)
+    fixed = [pa.array(regions.query[emission.region]), pa.array(emission.tick), sign]
+    return pa.Table.from_arrays([*fixed, *columns], schema=schema)
 
 
 def _evaluated(outputs: list[OutputColumn], column: object, n: int) -> list[pa.ChunkedArray]:

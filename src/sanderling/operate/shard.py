@@ -6,13 +6,14 @@ The engine is pure: parcels in, parcels out, all state in `StreamShard`, saved a
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
-from sanderling.batches import LATE, ROW, TS, CandidateBatch, DeltaBatch
+from sanderling.batches import LATE, ROW, TS, TURNS, CandidateBatch, DeltaBatch
 from sanderling.clock import NOTHING_YET, closed_by, tick_end, tick_ends
 from sanderling.operate.inside import Inside, InsideState
 from sanderling.operate.nearest import Nearest, NearestState
@@ -27,6 +28,7 @@ from sanderling.route.parcels import (
     ANSWER,
     ASK,
     CANDIDATES,
+    CLOCK,
     COUNTS,
     DELTAS,
     FOCALS,
@@ -38,6 +40,7 @@ from sanderling.route.parcels import (
 )
 
 Change = DeltaBatch | CandidateBatch
+I64 = npt.NDArray[np.int64]
 
 
 @dataclass(slots=True)
@@ -258,6 +261,27 @@ class StreamShard:
         parts = (columns, self.objects, rows_before, focal_moves, self.focals)
         return [*self.inside.apply(self.live, moves, *parts), *self.nearest.apply(self.near, moves, *parts)]
 
+    def told_of(self, queries: I64, before: Clock) -> Parcel:
+        """How far time has come, and which of these queries have begun or ended since."""
+        clock, regions = self.clock, self.plan.regions
+        mine, row = np.unique(regions.query, return_index=True)
+        is_asked = np.isin(mine, queries)
+        mine, begin, end = mine[is_asked], regions.begin[row[is_asked]], regions.end[row[is_asked]]
+        since = before.closed_to
+        first = clock.first_tick if since == NOTHING_YET else since + self.stream.tick_us
+        at = np.maximum(begin, first)
+        had_begun = (begin <= since) & (mine < before.begun) & (since != NOTHING_YET)
+        has_begun = ~had_begun & (at <= clock.closed_to) & (mine < clock.begun) & (at < end)
+        has_ended = (since < end) & (end <= clock.closed_to)
+        turns = {
+            "query": np.concatenate([mine[has_begun], mine[has_ended]]),
+            "tick": np.concatenate([at[has_begun], end[has_ended]]),
+            "sign": np.repeat([1, -1], [int(has_begun.sum()), int(has_ended.sum())]),
+        }
+        closed_to = NEVER if clock.is_ended else clock.closed_to
+        header = {"stream": self.stream.name, "closed_to": int(closed_to)}
+        return Parcel(CLOCK, pa.table(turns, schema=TURNS), header)
+
     def ticks_closed(self) -> int:
         clock = self.clock
         if NOTHING_YET in (clock.first_tick, clock.closed_to):
@@ -274,6 +298,7 @@ class Shard:
         self.number = number
         self.version = plan.version
         self.plans = plans
+        self.composed = composed_in(plan)
         self.streams = {s.stream.name: StreamShard(s, schemas[s.stream.name]) for s in plan.streams}
 
     def advance(self, parcels: list[Parcel]) -> list[Parcel]:
@@ -284,9 +309,11 @@ class Shard:
             mine = [p for p in parcels if p.kind in (READINGS, FOCALS) and p.header["stream"] == name]
             if not mine:
                 continue
-            ticks = stream.ticks_closed()
+            ticks, before = stream.ticks_closed(), replace(stream.clock)
             out += stream.accept(mine)
             out += self.parcels(name, stream.close())
+            if self.number == 0 and len(self.composed):
+                out.append(stream.told_of(self.composed, before))
             if self.number == 0:
                 rows = sum(p.header["rows"] for p in mine if p.kind == READINGS)
                 out.append(_counts(name, rows, stream.ticks_closed() - ticks, stream.clock.closed_to))
@@ -307,7 +334,7 @@ class Shard:
                 turned.add(part.stream.name)
                 if known.num_rows:
                     said.append(Parcel(SAID, known, {"version": number, "stream": part.stream.name}))
-            self.version = number
+            self.version, self.composed = number, composed_in(plan)
         return said, turned
 
     def begin_at(self, version: int) -> None:
@@ -316,7 +343,7 @@ class Shard:
             stream = self.streams[part.stream.name]
             stream.plan = part
             stream.focals.follow(part.focals)
-        self.version = version
+        self.version, self.composed = version, composed_in(self.plan_of(version))
 
     def plan_of(self, version: int) -> Plan:
         assert self.plans is not None, "a shard that turns needs to know where plans are"
@@ -343,11 +370,12 @@ class Shard:
             for answer in stream.answer(ask.header["queries"]):
                 header = {"ask": ask.header["ask"], "template": answer.template, "stream": name}
                 yield Parcel(ANSWER, answer.rows, header)
-            nearest = stream.nearest_of(ask.header["queries"])
-            if self.number == 0 and nearest:
-                # Merge partitions know who the nearest of all shards are.
+            mine = np.intersect1d(ask.header["queries"], stream.plan.regions.query)
+            merged = {*stream.nearest_of(mine.tolist()), *np.intersect1d(mine, self.composed).tolist()}
+            if self.number == 0 and merged:
+                # Merge partitions know who the nearest of all shards are, and what comes of branches.
                 header = {"ask": ask.header["ask"], "stream": name, "tick": stream.clock.closed_to}
-                yield Parcel(ASK, ask.table, {**header, "queries": nearest})
+                yield Parcel(ASK, ask.table, {**header, "queries": sorted(merged)})
 
     def parcels(self, stream: str, changes: list[Change]) -> list[Parcel]:
         """Signed rows, and candidates, which are to be merged with those of other shards."""
@@ -358,6 +386,11 @@ class Shard:
             else Parcel(DELTAS, change.rows, {"template": change.template, "stream": stream})
             for change in changes
         ]
+
+
+def composed_in(plan: Plan) -> I64:
+    """The composed queries of a plan."""
+    return np.concatenate([np.empty(0, np.int64), *(tree.queries for tree in plan.trees)])
 
 
 def _counts(stream: str, rows: int, ticks: int, closed_to: int) -> Parcel:

@@ -17,7 +17,8 @@ import pyarrow.compute as pc
 
 from sanderling.catalog import Stream
 from sanderling.plan.cohorts import Cohort
-from sanderling.plan.plans import Nearest, Plan, PlannedQueries, Regions, StreamPlan, Template
+from sanderling.plan.compositions import Composition
+from sanderling.plan.plans import Nearest, Plan, PlannedQueries, PlannedTree, Regions, StreamPlan, Template
 from sanderling.plan.selects import Draft
 
 I64 = npt.NDArray[np.int64]
@@ -44,13 +45,25 @@ class Templates:
         self._found: dict[object, Template] = {} if known is None else dict(known._found)
         self._next: int = 0 if known is None else known._next
 
-    def learn(self, draft: Draft, constants: pa.Schema) -> None:
-        if draft.template_key not in self._found:
-            self._found[draft.template_key] = _template(self._next, draft, constants)
-            self._next += 1
+    def learn(self, cohort: Cohort) -> None:
+        """A template that is new gets a number; one of composed queries, and then its branches."""
+        draft = cohort.draft
+        if draft.template_key in self._found:
+            return
+        number = self._next
+        self._learn(draft.template_key, draft, cohort.constants.schema, None)
+        for place, branch in enumerate(cohort.branches):
+            self._learn((number, place), branch.draft, branch.constants.schema, number)
 
-    def of(self, draft: Draft) -> Template:
+    def _learn(self, key: object, draft: Draft | Composition, constants: pa.Schema, into: int | None) -> None:
+        self._found[key] = _template(self._next, draft, constants, into)
+        self._next += 1
+
+    def of(self, draft: Draft | Composition) -> Template:
         return self._found[draft.template_key]
+
+    def branches(self, template: Template, n: int) -> list[Template]:
+        return [self._found[template.id, place] for place in range(n)]
 
     def forget(self, numbers: Iterable[int]) -> None:
         gone = set(numbers)
@@ -89,11 +102,41 @@ def build(
         names.take(order), tuple(stream_of), stream[cohort_of[order]], template[cohort_of[order]],
         begin[order], end[order], _strings(c.sql for c in cohorts).take(order),
     )  # fmt: skip
+    parts = [part for n in numbered for part in _parts(n, known)]
     plans = [
-        _stream_plan(s, [c for c in numbered if c.cohort.draft.stream is s], queries, is_living)
-        for s in streams
+        _stream_plan(s, [c for c in parts if c.cohort.draft.stream is s], queries, is_living) for s in streams
     ]
-    return Plan(tuple(plans), queries), [n.queries for n in numbered]
+    trees = _trees([n for n in numbered if n.cohort.branches], known)
+    return Plan(tuple(plans), queries, trees=trees), [n.queries for n in numbered]
+
+
+def _parts(numbered: Numbered, known: Templates) -> list[Numbered]:
+    """What shards do for the queries of a cohort: their branches, if they are composed."""
+    branches = numbered.cohort.branches
+    if not branches:
+        return [numbered]
+    templates = known.branches(numbered.template, len(branches))
+    return [Numbered(b, numbered.queries, t) for b, t in zip(branches, templates, strict=True)]
+
+
+def _trees(composed: list[Numbered], known: Templates) -> tuple[PlannedTree, ...]:
+    by_template: dict[int, list[Numbered]] = {}
+    for numbered in composed:
+        by_template.setdefault(numbered.template.id, []).append(numbered)
+    trees = []
+    for _, mine in sorted(by_template.items()):
+        template, draft = mine[0].template, mine[0].cohort.draft
+        assert isinstance(draft, Composition)
+        query = _column((n.queries for n in mine), np.int64)
+        order = _by_query(query)
+        constants = pa.concat_tables([n.cohort.constants for n in mine]).combine_chunks()
+        branches = known.branches(template, len(draft.branches))
+        planned = PlannedTree(
+            template, draft.root, tuple(b.id for b in branches), draft.streams_used, draft.tables,
+            query[order], constants.take(pa.array(order)).combine_chunks(),
+        )  # fmt: skip
+        trees.append(planned)
+    return tuple(trees)
 
 
 def _order(names: pa.Array, begin: I64, is_there: npt.NDArray[np.bool_]) -> I64:
@@ -108,16 +151,19 @@ def _templates(cohorts: Sequence[Cohort], cohort_of: I64, known: Templates) -> l
     """By cohort; numbered, and told in words, by the first query that has them."""
     _, first = np.unique(cohort_of, return_index=True)
     for number in cohort_of[np.sort(first)]:
-        known.learn(cohorts[number].draft, cohorts[number].constants.schema)
+        known.learn(cohorts[number])
     return [known.of(c.draft) for c in cohorts]
 
 
-def _template(number: int, draft: Draft, constants: pa.Schema) -> Template:
+def _template(number: int, draft: Draft | Composition, constants: pa.Schema, into: int | None) -> Template:
+    if isinstance(draft, Composition):
+        nothing: frozenset[str] = frozenset()
+        return Template(number, draft.stream.name, None, nothing, draft.outputs, constants, is_keyed=True)
     is_without = not draft.constants and draft.table is None
     return Template(
         number, draft.stream.name, draft.where, draft.where_reads, draft.outputs,
         pa.schema([]) if is_without else constants, draft.is_keyed, draft.where_words,
-        draft.nearest is not None,
+        draft.nearest is not None, into,
     )  # fmt: skip
 
 
@@ -129,7 +175,8 @@ def _stream_plan(
     query = _column((c.query for c in cohorts), np.int64)
     order = _by_query(query)
     query = query[order]
-    template = queries.template[query]
+    ids = (np.full(len(n.query), n.template.id, np.int32) for n in cohorts)
+    template = _column(ids, np.int32)[order]
     focal, nearest_focal, focals = _focals(stream, cohorts, order)
     a, b, c, d = (_column((n.cohort.areas.numbers[i] for n in cohorts), np.float64)[order] for i in range(4))
     kinds = (np.full(len(n.cohort.areas), n.cohort.areas.kind, np.int8) for n in cohorts)

@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sanderling.plan.areas import Areas, area_of, polygons
+from sanderling.plan.areas import Areas, area_of, areas_like, polygons
+from sanderling.plan.compositions import Composition
 from sanderling.plan.neighbours import Neighbours, neighbours_of
 from sanderling.plan.plans import NEVER
 from sanderling.plan.relations import focal_of
@@ -26,9 +27,10 @@ class Cohort:
 
     `areas`, `constants` and `focals` have a row for each region: one a query, or as many as the
     joined table has rows. `nearest` is there for kNN queries, which join no table.
+    Composed queries have no regions themselves, but their branches: cohorts with the same queries.
     """
 
-    draft: Draft  # of one of them: all that they share
+    draft: Draft | Composition  # of one of them: all that they share
     names: pa.Array
     sql: pa.Array
     begin: npt.NDArray[np.int64]
@@ -39,6 +41,29 @@ class Cohort:
     focals: pa.Array | None
     nearest: Neighbours | None
     numbers: npt.NDArray[np.int64] | None = None  # of its queries, once they are in a plan that lives
+    branches: tuple[Cohort, ...] = ()
+
+    @classmethod
+    def composed(
+        cls, draft: Composition, names: Sequence[str], sql: Sequence[str], begin: npt.NDArray[np.int64],
+        constants: Sequence[pa.Array], branches: Sequence[Cohort],
+    ) -> Cohort:  # fmt: skip
+        """Composed queries; from here on their branches come and go with them."""
+        n = len(names)
+        fields = [pa.field(c.name, c.type.arrow) for c in draft.constants]
+        table = (
+            pa.Table.from_arrays(list(constants), schema=pa.schema(fields))
+            if fields
+            else pa.table({"none": pa.nulls(n)})
+        )
+        head = cls(
+            draft, pa.array(names, pa.string()), pa.array(sql, pa.string()), begin,
+            np.full(n, NEVER, np.int64), np.ones(n, np.bool_), areas_like(None, [], n), table, None, None,
+            branches=tuple(branches),
+        )  # fmt: skip
+        for branch in head.branches:
+            branch.begin, branch.end, branch.is_there = head.begin, head.end, head.is_there
+        return head
 
     @classmethod
     def new(
@@ -63,7 +88,11 @@ class Cohort:
         )  # fmt: skip
 
     @classmethod
-    def of_one(cls, name: str, draft: Draft, sql: str, begin: int) -> Cohort:
+    def of_one(cls, name: str, draft: Draft | Composition, sql: str, begin: int) -> Cohort:
+        if isinstance(draft, Composition):
+            constants = [pa.array([c.value], c.type.arrow) for c in draft.constants]
+            branches = [cls.of_one(name, branch, sql, begin) for branch in draft.branches]
+            return cls.composed(draft, [name], [sql], np.array([begin], np.int64), constants, branches)
         table = draft.table
         if table is not None and table.region is not None:
             areas = polygons(table.rows.column(table.region).to_pylist())
@@ -107,7 +136,7 @@ class Member(NamedTuple):
         return int(self.cohort.end[self.row])
 
     @property
-    def draft(self) -> Draft:
+    def draft(self) -> Draft | Composition:
         return self.cohort.draft
 
     @property

@@ -15,7 +15,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from sanderling import relational
-from sanderling.catalog import Stream, Table
+from sanderling.catalog import Column, Stream, Table
 from sanderling.errors import Place, QueryError, did_you_mean
 from sanderling.language.dialect import LocationInside, unknown_type
 from sanderling.language.statements import Span, Spot
@@ -71,6 +71,24 @@ class Scope:
             hint = "write " + " or ".join(f"{a}.{column.name}" for a in self.aliases)
             raise self.refuse(column, "query.ambiguous_column", f'"{column.name}" is in both', hint)
         raise self._unknown(column)
+
+    def name_of(self, column: exp.Column) -> str:
+        """A column's name as it was declared."""
+        return self.resolve(column)[0][2:]
+
+    def types(self) -> dict[str, SqlType]:
+        """The types of all pair columns."""
+        types = {f"r:{c.name}": c.type for c in self.stream.columns}
+        if self.table is not None:
+            types |= {f"q:{c.name}": c.type for c in self.table.columns}
+        return types
+
+    def meaning(self) -> tuple[object, ...]:
+        """What the same expression means the same under."""
+        return (self.stream.name, self.table.name if self.table else None, *self.aliases)
+
+    def columns_of(self, alias: str) -> tuple[Column, ...]:
+        return self.sides[alias.casefold()].columns
 
     def _sides_of(self, column: exp.Column) -> Iterable[Stream | Table]:
         if not column.table:
@@ -150,9 +168,12 @@ def _not_allowed(n: exp.Expr, scope: Scope) -> QueryError:
         return scope.refuse(
             n, "query.unsupported", "INSIDE stands in WHERE only", "write WHERE location INSIDE …"
         )
+    if isinstance(n, exp.AggFunc):
+        hint = "conditions on groups stand in HAVING"
+        return scope.refuse(n, "query.not_grouped", f"{name.upper()} is of many rows, this is of one", hint)
     if isinstance(n, functions.OF_MANY_ROWS):
-        hint = "an answer has a row for each object; aggregates come later"
-        return scope.refuse(n, "query.unsupported", f"{name.upper()} is not supported yet", hint)
+        hint = "GROUP BY, or ORDER BY … LIMIT, may do it"
+        return scope.refuse(n, "query.unsupported", f"{name.upper()} is not supported", hint)
     if isinstance(n, functions.NOT_PURE) or name.lower() in functions.NOT_PURE_NAMES:
         hint = "an answer is a function of the readings alone; use the reading's own time"
         return scope.refuse(n, "query.not_deterministic", f"{name.upper()} changes by itself", hint)

@@ -15,7 +15,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sanderling.plan.build import row_in
-from sanderling.plan.plans import ALWAYS, NO_QUERIES, Nearest, Plan, PlannedQueries, Regions, StreamPlan
+from sanderling.plan.plans import (
+    ALWAYS,
+    NO_QUERIES,
+    Nearest,
+    Plan,
+    PlannedQueries,
+    PlannedTree,
+    Regions,
+    StreamPlan,
+)
 
 I64 = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -38,7 +47,27 @@ def grown(plan: Plan, growth: Growth) -> Plan:
     """The next version. A stream that nothing happened to keeps its part of the plan as it is."""
     added = {s.stream.name: s for s in growth.added.streams}
     streams = [_grown_stream(old, added[old.stream.name], growth) for old in plan.streams]
-    return Plan(tuple(streams), _grown_queries(plan.queries, growth), growth.version)
+    trees = _grown_trees(plan.trees, growth)
+    return Plan(tuple(streams), _grown_queries(plan.queries, growth), growth.version, trees)
+
+
+def _grown_trees(old: tuple[PlannedTree, ...], growth: Growth) -> tuple[PlannedTree, ...]:
+    trees: dict[int, PlannedTree] = {}
+    for tree in (t for t in old if t.template.id not in growth.spent):
+        is_left = ~np.isin(tree.queries, growth.dropped)
+        if not is_left.all():
+            kept = tree.constants.filter(pa.array(is_left)).combine_chunks()
+            tree = replace(tree, queries=tree.queries[is_left], constants=kept)
+        trees[tree.template.id] = tree
+    for new in growth.added.trees:
+        came = replace(new, queries=new.queries + growth.first)
+        known = trees.get(new.template.id)
+        if known is not None:
+            constants = pa.concat_tables([known.constants, came.constants]).combine_chunks()
+            queries = np.concatenate([known.queries, came.queries])
+            came = replace(known, queries=queries, constants=constants)
+        trees[new.template.id] = came
+    return tuple(trees[number] for number in sorted(trees))
 
 
 def _grown_stream(old: StreamPlan, new: StreamPlan, growth: Growth) -> StreamPlan:

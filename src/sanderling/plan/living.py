@@ -156,7 +156,9 @@ def _spent(before: Plan, dropped: I64) -> frozenset[int]:
     candidates = np.unique(before.queries.template[dropped])
     is_there = before.queries.end != ALWAYS
     is_there[dropped] = False
-    return frozenset(candidates[~np.isin(candidates, before.queries.template[is_there])].tolist())
+    spent = candidates[~np.isin(candidates, before.queries.template[is_there])].tolist()
+    branches = (number for tree in before.trees if tree.template.id in spent for number in tree.branches)
+    return frozenset((*spent, *branches))
 
 
 __all__ = ["Change", "LivingPlan"]

@@ -36,6 +36,8 @@ from sanderling.language.statements import (
 )
 from sanderling.plan.build import build_plan
 from sanderling.plan.cohorts import Cohort, Queries
+from sanderling.plan.compose import Composer
+from sanderling.plan.compositions import Composition
 from sanderling.plan.declarations import QUERIES_OPTIONS, TABLE_OPTIONS, Declarations
 from sanderling.plan.explain import explain_query
 from sanderling.plan.listing import Listing
@@ -64,9 +66,10 @@ class Planner:
         }  # fmt: skip
         self._folder = folder or Path(".")
         self._selects = SelectPlanner(Relations(self.streams, self.tables, self.regions, self._kind_of))
+        self._drafts = Composer(self._selects, self._sql_of)
         # Each statement read by itself: the plain twin of reading what repeats once.
         self._is_one_by_one = is_one_by_one
-        self._repeats = Repeats(self._selects, self.queries, self._has_any, self._kind_of)
+        self._repeats = Repeats(self._drafts, self.queries, self._has_any, self._kind_of)
 
     # ----- running statements
 
@@ -157,6 +160,10 @@ class Planner:
     def _kind_of(self, name: str) -> str | None:
         return next((kind for kind, names in self._names.items() if name in names), None)
 
+    def _sql_of(self, query: str) -> str | None:
+        member = self.queries.get(query)
+        return None if member is None else member.sql
+
     def _has_any(self, folded: set[str]) -> bool:
         return any(names.has_any(folded) for names in self._names.values())
 
@@ -238,7 +245,7 @@ class Planner:
 
     def _register(self, statement: RegisterQuery, text: str, at: int | None) -> None:
         self._refuse_taken(statement, text)
-        draft = self._selects.draft(statement, text)
+        draft = self._drafts.draft(statement, text)
         begin = ALWAYS if at is None else tick_end(at, draft.stream.tick_us)
         name = statement.name.text
         self.queries.add([(np.zeros(1, np.int64), Cohort.of_one(name, draft, statement.sql, begin))])
@@ -248,13 +255,13 @@ class Planner:
         options = declarations.options(statement.options, QUERIES_OPTIONS)
         format_ = declarations.format_option(options) or None
 
-        def begin(draft: Draft) -> int:
+        def begin(draft: Draft | Composition) -> int:
             return ALWAYS if at is None else tick_end(at, draft.stream.tick_us)
 
         try:
             table = load_queries(str(statement.path.value), format_, self._folder)
             self._refuse_taken_names(table)
-            found = list(QueryTable(self._selects, table, begin).cohorts())
+            found = list(QueryTable(self._drafts, table, begin).cohorts())
         except SanderlingError as e:
             if e.place is not None:
                 raise  # it points into a template
@@ -289,6 +296,8 @@ class Planner:
         names = self._names[kind]
         found = self._known(names, kind, statement, text)
         if isinstance(names, Queries):
+            self._refuse_in_use(kind, statement.name.text, text, statement.name.span)
+            self._repeats.forget()
             end = None if at is None else tick_end(at, found.draft.stream.tick_us)
             names.end(statement.name.text, end)
         else:
@@ -302,11 +311,8 @@ class Planner:
         users = [
             q.name
             for q in [*self.queries.values(), *self.queries.ended]
-            if (kind == "stream" and q.draft.stream.name.casefold() == folded)
-            or (kind == "table" and q.draft.table is not None and q.draft.table.name.casefold() == folded)
-            or (
-                kind == "region" and folded in (r.casefold() for r in q.draft.regions_used) and q.end == NEVER
-            )
+            if folded in (used.casefold() for used in q.draft.used(kind))
+            and (kind in ("stream", "table") or q.end == NEVER)
         ]
         if users:
             raise QueryError(

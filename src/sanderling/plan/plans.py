@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sanderling.catalog import Stream
+from sanderling.plan.tree import Node
 from sanderling.types import SqlType
 
 # Kinds of region, as the kernels know them.
@@ -56,11 +57,12 @@ class Template:
     is_keyed: bool
     where_words: str | None = field(default=None, compare=False)
     is_nearest: bool = False
+    into: int | None = None  # of a branch: the template whose tree its rows go into
 
     @property
     def is_merged(self) -> bool:
         """Whether no shard can finish its rows: the nearest are those of all shards; equal rows cancel."""
-        return self.is_nearest or not self.is_keyed
+        return self.is_nearest or not self.is_keyed or self.into is not None
 
     @property
     def needs_consolidation(self) -> bool:
@@ -71,7 +73,8 @@ class Template:
 
     def schema(self) -> pa.Schema:
         """The columns of its signed rows."""
-        fixed = [pa.field("query", pa.int32()), pa.field("tick", pa.int64()), pa.field("sign", pa.int8())]
+        sign = pa.int8() if self.into is None else pa.int64()  # a tree takes weights
+        fixed = [pa.field("query", pa.int32()), pa.field("tick", pa.int64()), pa.field("sign", sign)]
         return pa.schema([*fixed, *(pa.field(f"c{i}", o.type.arrow) for i, o in enumerate(self.outputs))])
 
 
@@ -146,6 +149,33 @@ class StreamPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class PlannedTree:
+    """What the merge stage does for the composed queries of one shape.
+
+    `branches` are templates by number. `constants` has a row for each of `queries`, which are in order.
+    """
+
+    template: Template
+    root: Node
+    branches: tuple[int, ...]
+    streams: tuple[str, ...]
+    tables: tuple[str, ...]
+    queries: npt.NDArray[np.int64]
+    constants: pa.Table
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedTable:
+    """A table that composed queries read: what came and went, in order of time.
+
+    `changes` are query (-1), tick (ALWAYS for its first rows), sign, and its columns by name.
+    """
+
+    name: str
+    changes: pa.Table
+
+
+@dataclass(frozen=True, slots=True)
 class PlannedQuery:
     """A query as users know it: one row of `PlannedQueries`."""
 
@@ -198,9 +228,12 @@ class Plan:
     streams: tuple[StreamPlan, ...]
     queries: PlannedQueries
     version: int = 0
+    trees: tuple[PlannedTree, ...] = ()
+    tables: tuple[PlannedTable, ...] = ()
 
     def templates(self) -> dict[int, Template]:
-        return {t.id: t for s in self.streams for t in s.templates}
+        branches = {t.id: t for s in self.streams for t in s.templates}
+        return branches | {t.template.id: t.template for t in self.trees}
 
 
 # Each version of a plan that lives, by its number.

@@ -21,8 +21,10 @@ from sanderling.language.blanks import Blanks, blanks_of, literal_of
 from sanderling.language.moulds import free_literals
 from sanderling.language.parse import ODD_CHARACTER, parse_template
 from sanderling.plan.cohorts import Cohort
+from sanderling.plan.compose import Composer
+from sanderling.plan.compositions import Composition
 from sanderling.plan.recipes import Recipe, recipe_of
-from sanderling.plan.selects import Draft, SelectPlanner
+from sanderling.plan.selects import Draft
 
 I64 = npt.NDArray[np.int64]
 
@@ -71,9 +73,9 @@ class Found:
 class QueryTable:
     """Makes cohorts of the rows; `begin` says from which tick on a query lives."""
 
-    selects: SelectPlanner
+    drafts: Composer
     table: QueryRows
-    begin: Callable[[Draft], int]
+    begin: Callable[[Draft | Composition], int]
 
     def cohorts(self) -> Iterator[Found]:
         by_template: dict[str, list[int]] = {}
@@ -151,7 +153,7 @@ class Alike:
         """From reading and drafting one of the rows."""
         with self.whole.about(int(self.rows[number])):
             statement = parse_template(sql[number])
-            draft = self.whole.selects.draft(statement, sql[number])
+            draft = self.whole.drafts.draft(statement, sql[number])
         ends = self.blanks.ends([column[number] for column in literals])
         free = free_literals(statement, ends)
         return recipe_of(draft, ends, [place for place in free if self.kinds[place] in COLUMNS])
@@ -173,7 +175,7 @@ class Alike:
     def _by_itself(self, number: int, sql: str) -> Found:
         row = int(self.rows[number])
         with self.whole.about(row):
-            draft = self.whole.selects.draft(parse_template(sql), sql)
+            draft = self.whole.drafts.draft(parse_template(sql), sql)
         name = self.whole.table.names[row]
         return Found(self.rows[number : number + 1], Cohort.of_one(name, draft, sql, self.whole.begin(draft)))
 

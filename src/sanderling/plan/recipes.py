@@ -17,6 +17,7 @@ from sanderling.language.neighbours import is_count
 from sanderling.language.statements import Spot, Value
 from sanderling.plan.areas import areas_like, numbers_of
 from sanderling.plan.cohorts import Cohort
+from sanderling.plan.compositions import Composition
 from sanderling.plan.expressions import Constant
 from sanderling.plan.neighbours import Neighbours, neighbours_like, written
 from sanderling.plan.relations import focal_of
@@ -43,17 +44,19 @@ class Slot:
 class Recipe:
     """A draft, and where the literals of its statement went; None: this part is the same for all."""
 
-    draft: Draft
+    draft: Draft | Composition
     constants: tuple[Slot | None, ...]
-    numbers: tuple[Slot | None, ...]
-    focal: Slot | None
+    numbers: tuple[Slot | None, ...] = ()
+    focal: Slot | None = None
     nearest: tuple[Slot | None, ...] = ()  # of k and the place
     nearest_focal: Slot | None = None
+    branches: tuple[Recipe, ...] = ()  # of composed queries
 
     @property
     def slots(self) -> list[Slot]:
         slots = (*self.constants, *self.numbers, self.focal, *self.nearest, self.nearest_focal)
-        return [slot for slot in slots if slot is not None]
+        own = [slot for slot in slots if slot is not None]
+        return [*own, *(slot for branch in self.branches for slot in branch.slots)]
 
     @property
     def literals(self) -> frozenset[int]:
@@ -63,6 +66,8 @@ class Recipe:
     def unsure(self, columns: Sequence[Column], n: int) -> Bools:
         """Statements whose literals have a value that somebody has to look at."""
         unsure = np.zeros(n, np.bool_)
+        for branch in self.branches:
+            unsure |= branch.unsure(columns, n)
         key = self.draft.stream.key_type
         for focal in (self.focal, self.nearest_focal):
             if focal is not None and key.is_integer:
@@ -85,6 +90,9 @@ class Recipe:
             _constants(constant, slot, columns, n)
             for constant, slot in zip(draft.constants, self.constants, strict=True)
         ]
+        if isinstance(draft, Composition):
+            branches = [branch.cohort(columns, names, sql, begin) for branch in self.branches]
+            return Cohort.composed(draft, names, sql, begin, constants, branches)
         numbers = _numbers(numbers_of(draft.shape), self.numbers, columns, n)
         focals = self._focals(focal_of(draft.shape), self.focal, columns, n)
         return Cohort.new(
@@ -93,6 +101,7 @@ class Recipe:
         )  # fmt: skip
 
     def _nearest(self, columns: Sequence[Column], n: int) -> Neighbours | None:
+        assert isinstance(self.draft, Draft)
         asked = self.draft.nearest
         if asked is None:
             return None
@@ -130,24 +139,36 @@ def _constants(constant: Constant, slot: Slot | None, columns: Sequence[Column],
     return pa.array(slot.numbers(columns) if type_.is_number else columns[slot.literal], type_.arrow)
 
 
-def recipe_of(draft: Draft, ends: Sequence[int], free: Collection[int]) -> Recipe | None:
+def recipe_of(draft: Draft | Composition, ends: Sequence[int], free: Collection[int]) -> Recipe | None:
     """Of a draft whose literals end there, of which those that are free may differ; None: of no use."""
-    if draft.table is not None:
-        return None
     number_of = {ends[number]: number for number in free}
 
     def slot(spot: Spot | None) -> Slot | None:
         return None if spot is None or spot.end not in number_of else Slot(number_of[spot.end], spot.sign)
 
+    constants = tuple(slot(c.spot) for c in draft.constants)
+    if isinstance(draft, Composition):
+        branches = [recipe_of(branch, ends, free) for branch in draft.branches]
+        # What other queries say stands in other statements.
+        if draft.queries or None in branches:
+            return None
+        return _of_use(Recipe(draft, constants, branches=tuple(b for b in branches if b is not None)))
+    if draft.table is not None:
+        return None
     focal = focal_of(draft.shape)
     # The numbers of a named region stand in another statement.
     spots = () if draft.regions_used else getattr(draft.shape, "spots", ())
     numbers = tuple(map(slot, spots)) if spots else (None,) * len(numbers_of(draft.shape))
     asked = draft.nearest
     recipe = Recipe(
-        draft, tuple(slot(c.spot) for c in draft.constants), numbers, slot(focal.spot) if focal else None,
+        draft, constants, numbers, slot(focal.spot) if focal else None,
         tuple(slot(v.spot) for v in written(asked)) if asked else (),
         slot(asked.focal.spot) if asked and asked.focal else None,
     )  # fmt: skip
+    return _of_use(recipe)
+
+
+def _of_use(recipe: Recipe) -> Recipe | None:
+    """None where one literal went to two places."""
     used = [s.literal for s in recipe.slots]
     return recipe if len(used) == len(set(used)) else None

@@ -24,6 +24,7 @@ from sanderling.language.statements import (
 from sanderling.plan.expressions import Scope, span_of
 
 PLAIN_CLAUSES = {"expressions", "from_", "joins", "where"}
+COMPOSED_CLAUSES = PLAIN_CLAUSES | {"distinct", "group", "having", "order", "limit", "inside", "nearest"}
 
 Shape = Coverage | MovingRectShape | MovingCircleShape | None
 
@@ -44,9 +45,12 @@ class Relations:
 
     # ----- FROM
 
-    def refuse_other_clauses(self, select: exp.Select, text: str, statement: RegisterQuery) -> None:
+    def refuse_other_clauses(
+        self, select: exp.Select, text: str, statement: RegisterQuery, is_composed: bool = False
+    ) -> None:
+        allowed = COMPOSED_CLAUSES if is_composed else PLAIN_CLAUSES
         for key, value in select.args.items():
-            if value and key not in PLAIN_CLAUSES:
+            if value and key not in allowed:
                 first = value[0] if isinstance(value, list) else value
                 place = _place(text, first if isinstance(first, exp.Expr) else None, statement.name.span)
                 word = (
@@ -78,7 +82,7 @@ class Relations:
         stream, table = None, None
         stream_alias = table_alias = ""
         for relation in relations:
-            found = self._relation(relation, text, span)
+            found = self.relation(relation, text, span)
             if isinstance(found, Stream) and stream is None:
                 stream, stream_alias = found, relation.alias_or_name
             elif isinstance(found, Table) and table is None:
@@ -102,11 +106,14 @@ class Relations:
             )  # fmt: skip
         return Scope(text, span, stream, stream_alias, table, table_alias), on
 
-    def _relation(self, relation: exp.Expr, text: str, span: Span) -> Stream | Table:
+    def refuse_odd_relation(self, relation: exp.Expr, text: str, span: Span) -> None:
         if not _is_plain_table(relation):
             hint = "FROM stream, or FROM stream AS name"
             place = _place(text, relation, span)
             raise QueryError("query.unsupported", "FROM takes a stream or a table by name", hint, place)
+
+    def relation(self, relation: exp.Expr, text: str, span: Span) -> Stream | Table:
+        self.refuse_odd_relation(relation, text, span)
         name = relation.name
         found = self.streams.get(name) or self.tables.get(name)
         if found is None:

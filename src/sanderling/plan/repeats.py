@@ -18,9 +18,9 @@ from sanderling.language.moulds import Form, Repeat, constant_of, literal_ends
 from sanderling.language.script import read_repeat
 from sanderling.language.statements import At, RegisterQuery, Statement
 from sanderling.plan.cohorts import Cohort, Queries
+from sanderling.plan.compose import Composer
 from sanderling.plan.plans import ALWAYS
 from sanderling.plan.recipes import Column, Recipe, recipe_of
-from sanderling.plan.selects import SelectPlanner
 
 I64 = npt.NDArray[np.int64]
 READ: dict[str, Callable[[str], object]] = {"i": int, "d": float, "s": constant_of}
@@ -56,7 +56,7 @@ class Run:
 class Repeats:
     """Registers runs of repeats."""
 
-    selects: SelectPlanner
+    drafts: Composer
     queries: Queries
     is_taken: Callable[[set[str]], bool]
     kind_of: Callable[[str], str | None]
@@ -136,7 +136,7 @@ class Repeats:
         register = statement.statement if isinstance(statement, At) else statement
         assert isinstance(register, RegisterQuery)
         try:
-            draft = self.selects.draft(register, run.text)
+            draft = self.drafts.draft(register, run.text)
         except QueryError:
             return None
         return recipe_of(draft, literal_ends(register.sql, register.span.end - len(register.sql)), form.free)

@@ -52,6 +52,12 @@ class Draft:
         table = self.table.name if self.table else None
         return (self.stream.name, table, self.where, self.outputs, types, self.nearest is None)
 
+    def used(self, kind: str) -> tuple[str, ...]:
+        """The names of a kind that it would miss."""
+        tables = (self.table.name,) if self.table else ()
+        used = {"stream": (self.stream.name,), "table": tables, "region": self.regions_used}
+        return used.get(kind, ())
+
     @property
     def is_keyed(self) -> bool:
         shown = {o.source for o in self.outputs if o.is_plain}
@@ -74,13 +80,14 @@ class SelectPlanner:
 
     def draft(self, statement: RegisterQuery, text: str) -> Draft:
         select = statement.select
+        assert isinstance(select, exp.Select)
         self.relations.refuse_other_clauses(select, text, statement)
         scope, on = self.relations.scope(select, text, statement.name.span)
         conjuncts = self.relations.conjuncts(select, on)
         inside, used = self.relations.inside(statement, conjuncts, scope)
         nearest = self.relations.nearest(statement, scope)
         constants: list[Constant] = []
-        where, where_reads, words = self._where(
+        where, where_reads, words = self.where(
             [c for c in conjuncts if not isinstance(c, LocationInside)], scope, constants
         )
         outputs = self._outputs(select, scope, constants)
@@ -92,12 +99,9 @@ class SelectPlanner:
     # ----- WHERE and SELECT
 
     def _pair_types(self, scope: Scope, constants: list[Constant]) -> dict[str, SqlType]:
-        types = {f"r:{c.name}": c.type for c in scope.stream.columns}
-        if scope.table is not None:
-            types |= {f"q:{c.name}": c.type for c in scope.table.columns}
-        return types | {c.name: c.type for c in constants}
+        return scope.types() | {c.name: c.type for c in constants}
 
-    def _where(
+    def where(
         self, conjuncts: list[exp.Expr], scope: Scope, constants: list[Constant]
     ) -> tuple[str | None, frozenset[str], str | None]:
         if not conjuncts:
@@ -139,8 +143,7 @@ class SelectPlanner:
 
     def _names(self, scope: Scope, constants: list[Constant]) -> tuple[object, ...]:
         """What the same expression means the same under."""
-        table = scope.table.name if scope.table else None
-        return (scope.stream.name, table, *scope.aliases, *(c.type.name for c in constants))
+        return (*scope.meaning(), *(c.type.name for c in constants))
 
     def _bound(
         self, holder: exp.Expr, scope: Scope, constants: list[Constant]
@@ -169,8 +172,8 @@ class SelectPlanner:
         self, select: exp.Select, scope: Scope, constants: list[Constant]
     ) -> tuple[OutputColumn, ...]:
         outputs: list[OutputColumn] = []
-        for item in self._expanded(select, scope):
-            outputs.append(self._output(item, scope, constants))
+        for item in self.expanded(select, scope):
+            outputs.append(self.output(item, scope, constants))
             names = [o.name.casefold() for o in outputs]
             if names[-1] in names[:-1]:
                 raise scope.refuse(
@@ -181,7 +184,7 @@ class SelectPlanner:
                 )
         return tuple(outputs)
 
-    def _expanded(self, select: exp.Select, scope: Scope) -> list[exp.Expr]:
+    def expanded(self, select: exp.Select, scope: Scope) -> list[exp.Expr]:
         """The select list with * written out."""
         items: list[exp.Expr] = []
         for item in select.expressions:
@@ -194,20 +197,20 @@ class SelectPlanner:
                     item, "query.unsupported", "* takes no further words", "list the columns instead"
                 )
             qualifier = item.table if isinstance(item, exp.Column) else ""
-            if qualifier and qualifier.casefold() not in scope.sides:
+            if qualifier and qualifier.casefold() not in (a.casefold() for a in scope.aliases):
                 hint = did_you_mean(qualifier, scope.aliases)
                 raise scope.refuse(
                     item, "query.unknown_name", f'nothing in FROM is named "{qualifier}"', hint
                 )
             for alias in scope.aliases:
                 if not qualifier or qualifier.casefold() == alias.casefold():
-                    columns = scope.sides[alias.casefold()].columns
+                    columns = scope.columns_of(alias)
                     items += [
                         exp.column(exp.to_identifier(c.name, quoted=True), table=alias) for c in columns
                     ]
         return items
 
-    def _output(self, item: exp.Expr, scope: Scope, constants: list[Constant]) -> OutputColumn:
+    def output(self, item: exp.Expr, scope: Scope, constants: list[Constant]) -> OutputColumn:
         node = item.this.copy() if isinstance(item, exp.Alias) else item.copy()
         if isinstance(item, exp.Alias) and not (
             isinstance(item.args["alias"], exp.Identifier) and item.alias
@@ -217,9 +220,8 @@ class SelectPlanner:
         bare = node.unnest()
         if isinstance(bare, exp.Column):
             column, type_ = scope.resolve(bare)
-            return OutputColumn(
-                item.alias or column[2:], column, type_, frozenset((column,)), True, words_of(bare)
-            )
+            name = item.alias or scope.name_of(bare)
+            return OutputColumn(name, column, type_, frozenset((column,)), True, words_of(bare))
         words = self._words(node, scope)
         name = item.alias or words
         constant = constant_of(bare, f"q:p{len(constants)}")

@@ -19,6 +19,8 @@ READINGS, FOCALS, LETTERS, LATE_ROWS, DELTAS, CANDIDATES, COUNTS, SECONDS = (
     "counts",
     "seconds",
 )
+# From shards to merge partitions: how far a stream has come, and which composed queries begin and end.
+CLOCK = "clock"
 # The name of a file that holds parcels (deliver/log.py).
 PART = "part"
 # While a plan lives (route/controls.py).

@@ -1,12 +1,18 @@
-"""A merge partition's state as bytes: the last lists of shards. A delta has those that are new.
+"""A merge partition's state as bytes: the last lists of shards, and what trees remember.
 
 snapshot ◄─ delta ◄─ delta ◄─ … = the merge partition now
+
+A delta has the lists that are new, and what came for trees, which is put through them again.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import pyarrow as pa
 
+from sanderling.merge.composed import Composed, Input
 from sanderling.merge.merge import Merge
 from sanderling.route.parcels import tables_to_bytes
 from sanderling.state.saved import FORMAT, read_saved
@@ -14,12 +20,32 @@ from sanderling.state.saved import FORMAT, read_saved
 
 def snapshot(merge: Merge) -> bytes:
     """The whole state."""
-    return _saved(merge, is_whole=True)
+    tables = _lists(merge, is_whole=True)
+    trees = {}
+    for template, composed in merge.composed.items():
+        for name, table in composed.tree.saved().items():
+            tables[f"tree.{template}.{name}"] = table
+        for branch, rows in composed.waiting.items():
+            tables[f"waiting.{template}.{branch}"] = rows
+        tables[f"turns.{template}"] = composed.turns
+        tables[f"begun.{template}"] = pa.table({"query": composed.begun})
+        trees[str(template)] = {"ready": composed.ready, "told": composed.told}
+    merge.came = []
+    return _bytes(merge, tables, {"trees": trees})
 
 
 def delta(merge: Merge) -> bytes:
     """What changed since the last snapshot or delta."""
-    return _saved(merge, is_whole=False)
+    tables = _lists(merge, is_whole=False)
+    batches = []
+    for number, (inputs, closed) in enumerate(merge.came):
+        batches.append(closed)
+        for template, came in inputs.items():
+            tables[f"turns.{number}.{template}"] = came.turns
+            for branch, rows in came.rows.items():
+                tables[f"rows.{number}.{template}.{branch}"] = rows
+    merge.came = []
+    return _bytes(merge, tables, {"batches": batches})
 
 
 def restore(merge: Merge, snapshot_bytes: bytes | None, deltas: list[bytes]) -> None:
@@ -31,8 +57,21 @@ def restore(merge: Merge, snapshot_bytes: bytes | None, deltas: list[bytes]) -> 
         tables, header = read_saved(snapshot_bytes)
         if header["version"] != merge.version:
             merge.begin_at(header["version"])
-        _replay(merge, tables)
+        _replay_lists(merge, tables)
+        merge.closed = header["closed"]
+        for template, known in header["trees"].items():
+            _restore_tree(merge.composed[int(template)], template, known, tables)
     catch_up(merge, deltas)
+
+
+def _restore_tree(
+    composed: Composed, template: str, known: dict[str, Any], tables: dict[str, pa.Table]
+) -> None:
+    composed.ready, composed.told = known["ready"], known["told"]
+    composed.tree.restore(_under(f"tree.{template}.", tables))
+    composed.waiting = {int(b): rows for b, rows in _under(f"waiting.{template}.", tables).items()}
+    composed.turns = tables[f"turns.{template}"]
+    composed.begun = np.asarray(tables[f"begun.{template}"].column("query").to_numpy(), np.int64)
 
 
 def catch_up(merge: Merge, deltas: list[bytes]) -> None:
@@ -40,15 +79,30 @@ def catch_up(merge: Merge, deltas: list[bytes]) -> None:
     for data in deltas:
         tables, header = read_saved(data)
         merge.turn_to(header["version"])
-        _replay(merge, tables)
+        _replay_lists(merge, tables)
+        for number, closed in enumerate(header["batches"]):
+            inputs: dict[int, Input] = {}
+            for template, turns in _under(f"turns.{number}.", tables).items():
+                rows = {int(b): t for b, t in _under(f"rows.{number}.{template}.", tables).items()}
+                inputs[int(template)] = Input(rows, turns)
+            merge.compose(inputs, closed)
 
 
-def _replay(merge: Merge, tables: dict[str, pa.Table]) -> None:
-    for template, table in tables.items():
+def _replay_lists(merge: Merge, tables: dict[str, pa.Table]) -> None:
+    for template, table in _under("lists.", tables).items():
         merge.nearest[int(template)].lists.replay(table)
 
 
-def _saved(merge: Merge, is_whole: bool) -> bytes:
-    drained = {str(template): part.lists.drain(is_whole) for template, part in merge.nearest.items()}
-    tables = {template: table for template, table in drained.items() if table.num_rows}
-    return tables_to_bytes(tables, {"format": FORMAT, "version": merge.version})
+def _lists(merge: Merge, is_whole: bool) -> dict[str, pa.Table]:
+    drained = {f"lists.{t}": part.lists.drain(is_whole) for t, part in merge.nearest.items()}
+    return {name: table for name, table in drained.items() if table.num_rows}
+
+
+def _under(prefix: str, tables: dict[str, pa.Table]) -> dict[str, pa.Table]:
+    """Those whose names begin so, by the rest of their names."""
+    return {name.removeprefix(prefix): t for name, t in tables.items() if name.startswith(prefix)}
+
+
+def _bytes(merge: Merge, tables: dict[str, pa.Table], header: dict[str, Any]) -> bytes:
+    fixed = {"format": FORMAT, "version": merge.version, "closed": merge.closed}
+    return tables_to_bytes(tables, {**fixed, **header})

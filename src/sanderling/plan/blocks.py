@@ -1,0 +1,277 @@
+"""One SELECT of a composed query: FROM to sides, WHERE to who can judge what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from sanderling.catalog import Stream, Table
+from sanderling.errors import Place, QueryError
+from sanderling.language.dialect import LocationInside
+from sanderling.language.parse import parse_template
+from sanderling.language.statements import InsideTarget, NearestTarget, Span
+from sanderling.plan.distances import is_distance, nearness, sides_of, written_out
+from sanderling.plan.expressions import span_of
+from sanderling.plan.grouping import Grouping
+from sanderling.plan.joining import Joining, Link
+from sanderling.plan.relations import Relations
+from sanderling.plan.sides import Derived, RowScope, Side, Uses
+
+if TYPE_CHECKING:
+    from sanderling.plan.compose import Work
+
+
+@dataclass(slots=True)
+class Block:
+    """One SELECT."""
+
+    work: Work
+    select: exp.Select
+    text: str
+    inside: InsideTarget | None
+    nearest: NearestTarget | None
+    scope: RowScope = field(init=False)
+    sides: list[Side] = field(init=False)
+
+    @property
+    def relations(self) -> Relations:
+        return self.work.composer.selects.relations
+
+    @property
+    def span(self) -> Span:
+        return self.work.statement.name.span
+
+    def planned(self) -> Derived:
+        self.relations.refuse_other_clauses(self.select, self.text, self.work.statement, is_composed=True)
+        on = self._read_from()
+        self.scope = RowScope(self.text, self.span, self.sides)
+        self._refuse_same_names()
+        conjuncts = self._bind_regions(self.relations.conjuncts(self.select, on))
+        below, links, above = self._sorted(conjuncts)
+        items = self.work.composer.selects.expanded(self.select, self.scope)
+        self.select.set("expressions", items)
+        needed = self._needed(links, above)
+        node = Joining(self, below, links, needed).joined()
+        grouping = Grouping(self.work.composer.selects, self.work.constants)
+        where = [written_out(c, self.scope) for c in above]
+        return grouping.planned(self.select, node, where, self.scope)
+
+    # ----- FROM
+
+    def _read_from(self) -> list[exp.Expr]:
+        """The sides; what inner joins say ON comes back."""
+        self.sides, on = [], []
+        self._add(self.select.args["from_"].this)
+        for join in self.select.args.get("joins") or []:
+            is_left = (join.side or "").upper() == "LEFT" and join.kind in ("", "OUTER")
+            is_inner = not join.side and join.kind in ("", "INNER", "CROSS")
+            odd = [p for p, v in join.args.items() if v and p not in ("this", "on", "kind", "side")]
+            if odd or not (is_left or is_inner):
+                raise self._refuse(
+                    join, "query.unsupported", "only JOIN and LEFT JOIN with ON are supported",
+                    "write JOIN t ON a.x = t.x",
+                )  # fmt: skip
+            side = self._add(join.this)
+            condition = join.args.get("on")
+            if not is_left:
+                on += [condition] if condition else []
+                continue
+            if condition is None:
+                raise self._refuse(join, "query.missing_join", "LEFT JOIN needs ON", "add ON a.x = t.x")
+            if isinstance(side.relation, Stream):
+                raise self._refuse(
+                    join, "query.unsupported", "LEFT JOIN takes a table or a query on its right",
+                    "write an inner join, or swap the sides",
+                )  # fmt: skip
+            side.is_outer = True
+            side.on = list(condition.flatten()) if isinstance(condition, exp.And) else [condition]
+        return on
+
+    def _add(self, relation: exp.Expr) -> Side:
+        span = span_of(relation) or self.span
+        if isinstance(relation, exp.Subquery):
+            if not relation.alias:
+                raise self._refuse(
+                    relation, "query.syntax", "a query in FROM needs a name", "write (SELECT …) AS name"
+                )
+            side = Side(relation.alias, self.work.query(relation.this, self.text), span)
+        else:
+            side = Side(relation.alias_or_name, self._named(relation), span)
+        self.sides.append(side)
+        return side
+
+    def _named(self, relation: exp.Expr) -> Stream | Table | Derived:
+        sql = self.work.composer.sql_of(relation.name) if isinstance(relation, exp.Table) else None
+        if sql is None or self.relations.kind_of(relation.name) != "query":
+            return self.relations.relation(relation, self.text, self.span)
+        self.relations.refuse_odd_relation(relation, self.text, self.span)
+        self.work.queries.append(relation.name)
+        statement = parse_template(sql)
+        return self.work.query(statement.select, sql, statement.inside, statement.nearest)
+
+    def _refuse_same_names(self) -> None:
+        seen: set[str] = set()
+        for side in self.sides:
+            if side.alias.casefold() in seen:
+                message = f'two things in FROM are named "{side.alias}"'
+                raise self.refuse_at(side.span, "query.duplicate_name", message, "give one an alias")
+            seen.add(side.alias.casefold())
+
+    def _refuse(self, node: exp.Expr, code: str, message: str, hint: str) -> QueryError:
+        return self.refuse_at(span_of(node) or self.span, code, message, hint)
+
+    def refuse_at(self, span: Span, code: str, message: str, hint: str) -> QueryError:
+        return QueryError(code, message, hint, Place.in_text(self.text, span.start, span.end))
+
+    # ----- WHERE
+
+    def _bind_regions(self, conjuncts: list[exp.Expr]) -> list[exp.Expr]:
+        """A table whose regions a stream is joined with belongs to the stream."""
+        for operator in (c for c in conjuncts if isinstance(c, LocationInside)):
+            target = operator.args["expression"]
+            if not isinstance(target, exp.Column):
+                continue
+            tables = [
+                s for s in self.sides
+                if isinstance(s.relation, Table) and s.relation.region
+                and target.name.casefold() == s.relation.region.casefold()
+                and (not target.table or s.alias.casefold() == target.table.casefold())
+            ]  # fmt: skip
+            if tables:
+                stream = self._stream_of(operator)
+                if stream.regions is not None and stream.regions is not tables[0]:
+                    raise self.scope.refuse(
+                        operator, "query.unsupported", "a stream takes one INSIDE", "split the query"
+                    )
+                stream.regions, tables[0].is_regions = tables[0], True
+        return conjuncts
+
+    def _stream_of(self, operator: LocationInside) -> Side:
+        """Whose location it is about."""
+        place = operator.this
+        streams = [s for s in self.sides if isinstance(s.relation, Stream)]
+        if place.table:
+            streams = [s for s in streams if s.alias.casefold() == place.table.casefold()]
+        if len(streams) != 1:
+            what = "is not a stream" if place.table else "could be of several streams"
+            hint = "write a.location, with a stream's name"
+            message = f'"{place.table}" {what}' if place.table else f"this location {what}"
+            raise self.scope.refuse(place, "query.unknown_name", message, hint)
+        return streams[0]
+
+    def uses(self, node: exp.Expr) -> Uses:
+        """The columns that an expression reads: by side and name."""
+        uses: Uses = set()
+        for n in node.walk():
+            if is_distance(n):
+                for side in sides_of(n, self.scope):
+                    assert side.place
+                    uses |= {(self.sides.index(side), name) for name in side.place}
+        for column in node.find_all(exp.Column):
+            if any(is_distance(above) for above in _above(column)):
+                continue
+            side, found = self.scope.find(column)
+            uses.add((self.sides.index(side), found.name))
+        return uses
+
+    def _owners(self, node: exp.Expr) -> set[int]:
+        """The sides that an expression is about; a table of regions is about its stream's branch."""
+        return {self._home(number) for number, _ in self.uses(node)}
+
+    def _home(self, number: int) -> int:
+        side = self.sides[number]
+        if not side.is_regions:
+            return number
+        return next(i for i, s in enumerate(self.sides) if s.regions is side)
+
+    def _sorted(
+        self, conjuncts: list[exp.Expr]
+    ) -> tuple[dict[int, list[exp.Expr]], list[Link], list[exp.Expr]]:
+        """Conditions that one side judges, that link two, and the rest."""
+        below: dict[int, list[exp.Expr]] = {}
+        links: list[Link] = []
+        above: list[exp.Expr] = []
+        first = next((i for i, s in enumerate(self.sides) if not s.is_outer and not s.is_regions), 0)
+        for condition in conjuncts:
+            if isinstance(condition, LocationInside):
+                below.setdefault(self.sides.index(self._stream_of(condition)), []).append(condition)
+                continue
+            for part in condition.find_all(LocationInside):
+                message, hint = "INSIDE stands alone or beside AND", "it cannot be under OR or NOT"
+                raise self.scope.refuse(part, "query.unsupported", message, hint)
+            owners = self._owners(condition)
+            if any(self.sides[o].is_outer for o in owners):
+                above.append(condition)
+            elif len(owners) <= 1:
+                below.setdefault(min(owners, default=first), []).append(condition)
+            elif (link := self._link(condition)) is not None:
+                links.append(link)
+            else:
+                above.append(condition)
+        for number, side in enumerate(self.sides):
+            for condition in side.on:
+                owners = self._owners(condition)
+                link = self._link(condition) if len(owners) == 2 and number in owners else None
+                if link is not None and link.near is None:
+                    links.append(link)
+                elif owners == {number}:
+                    below.setdefault(number, []).append(condition)
+                else:
+                    raise self.scope.refuse(
+                        condition, "query.unsupported", "LEFT JOIN takes equalities with its left side",
+                        "move other conditions to WHERE",
+                    )  # fmt: skip
+        return below, links, above
+
+    def _link(self, condition: exp.Expr) -> Link | None:
+        near = nearness(condition, self.scope)
+        if near is not None:
+            left, right = self.sides.index(near.left), self.sides.index(near.right)
+            return Link(left, right, condition, near=near)
+        bare = condition.unnest()
+        if not isinstance(bare, exp.EQ) or any(is_distance(n) for n in bare.walk()):
+            return None
+        one, other = self._owners(bare.this), self._owners(bare.expression)
+        if len(one) != 1 or len(other) != 1 or one == other:
+            return None
+        return Link(one.pop(), other.pop(), condition, bare.this, bare.expression)
+
+    # ----- what the tree needs of each side
+
+    def _needed(self, links: list[Link], above: list[exp.Expr]) -> Uses:
+        needed: Uses = set()
+        for link in links:
+            needed |= self.uses(link.condition)
+        rest = [*above, *self.select.expressions]
+        names = {i.alias.casefold() for i in self.select.expressions if isinstance(i, exp.Alias)}
+        for clause in ("group", "having", "order"):
+            if self.select.args.get(clause):
+                rest.append(self.select.args[clause])
+        for node in rest:
+            needed |= self.uses(_without_aliases(node, names, self.scope))
+        return needed
+
+
+def _above(node: exp.Expr) -> Iterable[exp.Expr]:
+    above = node.parent
+    while above is not None:
+        yield above
+        above = above.parent
+
+
+def _without_aliases(node: exp.Expr, names: set[str], scope: RowScope) -> exp.Expr:
+    """The same without names that the select list gave: what they mean is looked at there."""
+    if not isinstance(node, (exp.Group, exp.Order, exp.Having)):
+        return node
+    copy = node.copy()
+    for column in list(copy.find_all(exp.Column)):
+        if not column.table and column.name.casefold() in names and not _is_column(column, scope):
+            column.replace(exp.Null())
+    return copy
+
+
+def _is_column(column: exp.Column, scope: RowScope) -> bool:
+    return any(side.column(column.name) for side in scope.all)

@@ -1,0 +1,142 @@
+"""Composed queries: joins, aggregates, DISTINCT, the first n, unions, and queries that read queries.
+
+FROM ──► sides: a stream is a branch, the rest are leaves of the tree
+WHERE ─► what one side can judge goes down to it; what links two is a join; the rest stands above
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from sanderling.catalog import Column
+from sanderling.errors import Place, QueryError
+from sanderling.language.dialect import LocationInside
+from sanderling.language.statements import InsideTarget, NearestTarget, RegisterQuery
+from sanderling.plan import tree
+from sanderling.plan.blocks import Block
+from sanderling.plan.compositions import Composition
+from sanderling.plan.expressions import Constant
+from sanderling.plan.grouping import Grouping, has_aggregates
+from sanderling.plan.plans import OutputColumn
+from sanderling.plan.selects import Draft, SelectPlanner
+from sanderling.plan.sides import Derived, RowScope
+from sanderling.plan.written import identity, union_type
+
+
+@dataclass(frozen=True, slots=True)
+class Composer:
+    """Plans composed queries; `sql_of` gives the SELECT of a registered query by its name."""
+
+    selects: SelectPlanner
+    sql_of: Callable[[str], str | None]
+
+    def draft(self, statement: RegisterQuery, text: str) -> Draft | Composition:
+        """A registered SELECT, checked."""
+        if self.is_composed(statement):
+            return self.composition(statement, text)
+        return self.selects.draft(statement, text)
+
+    def is_composed(self, statement: RegisterQuery) -> bool:
+        """Whether shards alone cannot do it."""
+        select = statement.select
+        if not isinstance(select, exp.Select):
+            return True
+        clauses = ("distinct", "group", "having", "order", "limit")
+        if any(select.args.get(clause) for clause in clauses) or has_aggregates(select):
+            return True
+        return self._has_composed_from(select)
+
+    def _has_composed_from(self, select: exp.Select) -> bool:
+        if not select.args.get("from_"):
+            return False
+        joins = select.args.get("joins") or []
+        relations = [select.args["from_"].this, *(join.this for join in joins)]
+        found = self.selects.relations
+        names = [r.name for r in relations if isinstance(r, exp.Table)]
+        streams = [name for name in names if found.streams.get(name)]
+        is_derived = any(isinstance(r, exp.Subquery) for r in relations)
+        reads_query = any(found.kind_of(n) not in ("stream", "table") and self.sql_of(n) for n in names)
+        has_outer = any(join.side for join in joins)
+        tables = len(names) - len(streams)
+        is_by_region = any(
+            isinstance(i.args["expression"], exp.Column) for i in select.find_all(LocationInside)
+        )
+        return (
+            is_derived or reads_query or has_outer or len(streams) > 1 or tables > 1
+            or (tables == 1 and not is_by_region and len(streams) == 1)
+        )  # fmt: skip
+
+    def composition(self, statement: RegisterQuery, text: str) -> Composition:
+        work = Work(self, statement)
+        answer = work.query(statement.select, text, statement.inside, statement.nearest)
+        if not work.branches:
+            place = Place.in_text(text, statement.name.span.start, statement.name.span.end)
+            raise QueryError(
+                "query.missing_stream", "a continuous query reads a stream; FROM names only tables",
+                "CREATE STREAM first", place,
+            )  # fmt: skip
+        ticks = {b.stream.tick_us: b.stream.name for b in work.branches}
+        if len(ticks) > 1:
+            first, second = list(ticks.values())[:2]
+            place = Place.in_text(text, statement.name.span.start, statement.name.span.end)
+            raise QueryError(
+                "query.different_ticks", f'"{first}" and "{second}" have different ticks',
+                "declare the same tick for both", place,
+            )  # fmt: skip
+        outputs = tuple(
+            OutputColumn(c.name, f"c{i}", c.type, frozenset((f"c{i}",)), True, c.name)
+            for i, c in enumerate(answer.columns)
+        )
+        return Composition(
+            tuple(work.branches), answer.node, outputs, tuple(work.constants),
+            tuple(dict.fromkeys(work.tables)), tuple(dict.fromkeys(work.queries)),
+        )  # fmt: skip
+
+
+@dataclass(slots=True)
+class Work:
+    """What is gathered while one statement is planned."""
+
+    composer: Composer
+    statement: RegisterQuery
+    branches: list[Draft] = field(default_factory=list)
+    constants: list[Constant] = field(default_factory=list)
+    tables: list[str] = field(default_factory=list)
+    queries: list[str] = field(default_factory=list)
+
+    def query(
+        self, query: exp.Expr, text: str, inside: InsideTarget | None = None,
+        nearest: NearestTarget | None = None,
+    ) -> Derived:  # fmt: skip
+        if isinstance(query, exp.Union):
+            return self._union(query, text)
+        if isinstance(query, exp.Subquery):
+            return self.query(query.this, text)
+        assert isinstance(query, exp.Select)
+        inside = inside or query.args.get("inside")
+        nearest = nearest or query.args.get("nearest")
+        return Block(self, query, text, inside, nearest).planned()
+
+    def _union(self, union: exp.Union, text: str) -> Derived:
+        left, right = self.query(union.this, text), self.query(union.expression, text)
+        scope = RowScope(text, self.statement.name.span, [])
+        if len(left.columns) != len(right.columns):
+            message = f"UNION ALL of {len(left.columns)} columns and of {len(right.columns)}"
+            hint = "let both list as many columns"
+            raise scope.refuse(union.expression, "query.wrong_type", message, hint)
+        types = []
+        for one, other in zip(left.columns, right.columns, strict=True):
+            common = union_type(one.type, other.type)
+            if common is None:
+                message = f'"{one.name}" is {one.type.name} in one, {other.type.name} in the other'
+                raise scope.refuse(union.expression, "query.wrong_type", message, "CAST one of them")
+            types.append(common)
+        children = tuple(identity(side.node, types) for side in (left, right))
+        columns = tuple(Column(c.name, t) for c, t in zip(left.columns, types, strict=True))
+        derived = Derived(tree.Union(children), columns)
+        if union.args.get("order") or union.args.get("limit"):
+            return Grouping(self.composer.selects, self.constants).first_of(union, derived, scope)
+        return derived
