@@ -142,7 +142,7 @@ def aggregate(what: tree.Sum, rows: Bag) -> Any:
     values: Counter[Any] = Counter()
     for row, n in rows.items():
         if row[what.column] is not None:
-            values[row[what.column]] += 1 if what.is_distinct and row[what.column] in values else n
+            values[row[what.column]] += n
     if what.is_distinct:
         values = Counter(dict.fromkeys(values, 1))
     count = sum(values.values())

@@ -46,20 +46,20 @@ class Coder:
         """Where the codes of a column are in a row of them."""
         return self.null_words + column
 
-    @property
-    def text_columns(self) -> int:
-        return sum(pa.types.is_string(t) for t in self.types)
-
-    def codes(self, columns: Sequence[Column], n: int) -> I64:
-        """A row of codes for each of n rows."""
-        rows = np.zeros((n, self.width), np.int64)
+    def codes(self, columns: Sequence[Column], *ahead: I64) -> I64:
+        """A row of codes for each row, behind some whole numbers that stand as they are."""
+        n, first = len(ahead[0]), len(ahead)
+        whole = np.zeros((n, first + self.width), np.int64)
+        for i, numbers in enumerate(ahead):
+            whole[:, i] = numbers
+        rows = whole[:, first:]
         for i, (column, type_) in enumerate(zip(columns, self.types, strict=True)):
             flat = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
             codes, is_null = code(flat, type_, self.texts)
             rows[:, self.place(i)] = codes
             if is_null is not None:
                 rows[:, i // BITS] |= is_null.astype(np.int64) << (i % BITS)
-        return rows
+        return whole
 
     def is_null(self, rows: I64, column: int) -> Bools:
         return (rows[:, column // BITS] >> (column % BITS) & 1).astype(np.bool_)

@@ -44,8 +44,7 @@ class Multiset:
         return self.numbered.rows[:, 0]
 
     def number(self, owner: I64, columns: list[Column]) -> I64:
-        codes = self.coder.codes(columns, len(owner))
-        return self.numbered.number(np.column_stack([owner, codes]))
+        return self.numbered.number(self.coder.codes(columns, owner))
 
     def presence(self, row: I64, time: I64, sign: I64) -> tuple[I64, I64, I64]:
         """Takes in changes; gives those of being there at all: row, time, sign."""
@@ -59,8 +58,7 @@ class Multiset:
 
     def is_wasteful(self, is_due: bool = False) -> bool:
         """Whether most of what is known is not there any more."""
-        known = max(len(self.numbered), len(self.coder.texts) // max(1, self.coder.text_columns))
-        return self.waste.is_too_much(known, lambda: len(self.alive), is_due)
+        return self.waste.is_too_much(len(self.numbered), lambda: len(self.alive), is_due)
 
     def compact(self) -> None:
         """Numbers the rows that are there anew."""

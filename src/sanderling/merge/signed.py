@@ -56,9 +56,8 @@ class Signed:
     def consolidated(self) -> Signed:
         """Equal rows of a tick as one, and none where they cancel."""
         coder = Coder([c.type for c in self.columns])
-        codes = coder.codes(self.columns, len(self))
         numbered = Numbered(2 + coder.width)
-        number = numbered.number(np.column_stack([self.query, self.tick, codes]))
+        number = numbered.number(coder.codes(self.columns, self.query, self.tick))
         sign = np.zeros(len(numbered), np.int64)
         np.add.at(sign, number, self.sign)
         first = np.empty(len(numbered), np.int64)
