@@ -1,0 +1,195 @@
+"""Queries as the oracle knows them: a tree in the order of SQL's own clauses, with expressions as functions.
+
+A row inside a query is a dict: `a.speed` is the column speed of what is called a, `previous a.speed` the
+same of its object's previous reading; after grouping, each expression and aggregate stands under its text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from .oracle import Nearest, Values
+from .shapes import Everywhere, Shape
+from .windows import Now, Window
+
+NOW, EVERYWHERE = Now(), Everywhere()
+
+
+@dataclass(frozen=True)
+class Expression:
+    """A text and what it means; `duck` is the text for DuckDB, where it differs."""
+
+    sql: str
+    value: Callable[[Values], Any]
+    duck: str = ""
+
+    @property
+    def for_duck(self) -> str:
+        return self.duck or self.sql
+
+
+def column(name: str) -> Expression:
+    """`a.speed`."""
+    return Expression(name, lambda row: row[name])
+
+
+@dataclass(frozen=True)
+class Sum:
+    """An aggregate: COUNT, SUM, AVG, MIN, MAX or STDDEV; COUNT(*) has no argument."""
+
+    kind: str
+    argument: Expression | None = None
+    is_distinct: bool = False
+
+    @property
+    def sql(self) -> str:
+        return self._text("*" if self.argument is None else self.argument.sql)
+
+    @property
+    def for_duck(self) -> str:
+        return self._text("*" if self.argument is None else self.argument.for_duck)
+
+    def _text(self, argument: str) -> str:
+        return f"{self.kind}({'DISTINCT ' if self.is_distinct else ''}{argument})"
+
+    def as_expression(self) -> Expression:
+        """Its value, once the groups are made."""
+        return Expression(self.sql, lambda row: row[self.sql], self.for_duck)
+
+
+# -- FROM ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Fences:
+    """A table of regions that the stream is joined with: WHERE o.location INSIDE f.region."""
+
+    table: str
+    alias: str
+    areas: tuple[tuple[str, Shape], ...]  # by their column `name`
+
+
+@dataclass(frozen=True)
+class Readings:
+    """FROM stream alias, with the WINDOW and INSIDE that concern it."""
+
+    stream: str
+    alias: str
+    window: Window = NOW
+    inside: Shape = EVERYWHERE
+    fences: Fences | None = None
+    inside_sql: str = ""
+
+
+@dataclass(frozen=True)
+class TableRows:
+    table: str
+    alias: str
+
+
+@dataclass(frozen=True)
+class Derived:
+    """FROM (SELECT …) alias; with a name: FROM name alias, which means the same."""
+
+    query: Query
+    alias: str
+    name: str | None = None
+
+
+@dataclass(frozen=True)
+class Near:
+    """DISTANCE(a, b) <= r, or < r; a and b are aliases that have columns x and y."""
+
+    a: str
+    b: str
+    r: float
+    is_open: bool = False
+
+
+@dataclass(frozen=True)
+class Join:
+    """Pairs that are equal in all of `on`, and near; `is_left`: who has no partner stands with NULLs."""
+
+    left: Source
+    right: Source
+    on: tuple[tuple[Expression, Expression], ...] = ()
+    near: Near | None = None
+    is_left: bool = False
+
+
+Source = Readings | TableRows | Derived | Join
+
+
+# -- SELECT -------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Order:
+    """By an item of the select list, by its name."""
+
+    name: str
+    is_descending: bool = False
+    is_null_first: bool = False
+
+
+@dataclass(frozen=True)
+class Select:
+    """`groups` None: no aggregates; (): one group of all. `first`: so many rows in the order of `orders`."""
+
+    items: tuple[tuple[str, Expression], ...]
+    source: Source
+    where: Expression | None = None
+    nearest: Nearest | None = None
+    groups: tuple[Expression, ...] | None = None
+    sums: tuple[Sum, ...] = ()
+    having: Expression | None = None
+    is_distinct: bool = False
+    orders: tuple[Order, ...] = ()
+    first: int | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(name for name, _ in self.items)
+
+
+@dataclass(frozen=True)
+class UnionAll:
+    selects: tuple[Select, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.selects[0].names
+
+
+Query = Select | UnionAll
+
+
+@dataclass(frozen=True)
+class Registered:
+    """A query that exists at the ticks T with begin <= T < end."""
+
+    name: str
+    query: Query
+    begin: int | None = None
+    end: int | None = None
+
+    def exists(self, tick: int) -> bool:
+        return (self.begin is None or self.begin <= tick) and (self.end is None or tick < self.end)
+
+
+def streams_of(part: Query | Source) -> set[str]:
+    """The streams that it reads, however deep."""
+    match part:
+        case UnionAll(selects):
+            return set().union(*(streams_of(select) for select in selects))
+        case Select():
+            return streams_of(part.source)
+        case Readings():
+            return {part.stream}
+        case Derived():
+            return streams_of(part.query)
+        case Join():
+            return streams_of(part.left) | streams_of(part.right)
+    return set()
