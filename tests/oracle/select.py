@@ -7,7 +7,7 @@ same of its object's previous reading; after grouping, each expression and aggre
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .oracle import Nearest, Values
@@ -19,20 +19,28 @@ NOW, EVERYWHERE = Now(), Everywhere()
 
 @dataclass(frozen=True)
 class Expression:
-    """A text and what it means; `duck` is the text for DuckDB, where it differs."""
+    """A text and what it means; `duck` is the text for DuckDB, where it differs.
+
+    `kind` is what kind of value it has, for who composes queries.
+    """
 
     sql: str
-    value: Callable[[Values], Any]
+    value: Callable[[Values], Any] = field(repr=False)
     duck: str = ""
+    kind: str = ""
+
+    def of_group(self) -> Expression:
+        """What the group has in common, once the groups are made."""
+        return replace(self, value=lambda row: row[self.sql])
 
     @property
     def for_duck(self) -> str:
         return self.duck or self.sql
 
 
-def column(name: str) -> Expression:
+def column(name: str, kind: str = "") -> Expression:
     """`a.speed`."""
-    return Expression(name, lambda row: row[name])
+    return Expression(name, lambda row: row[name], kind=kind)
 
 
 @dataclass(frozen=True)
@@ -54,9 +62,9 @@ class Sum:
     def _text(self, argument: str) -> str:
         return f"{self.kind}({'DISTINCT ' if self.is_distinct else ''}{argument})"
 
-    def as_expression(self) -> Expression:
+    def as_expression(self, kind: str = "") -> Expression:
         """Its value, once the groups are made."""
-        return Expression(self.sql, lambda row: row[self.sql], self.for_duck)
+        return Expression(self.sql, lambda row: row[self.sql], self.for_duck, kind)
 
 
 # -- FROM ---------------------------------------------------------------------

@@ -1,0 +1,66 @@
+"""The oracle against DuckDB, without the engine: the same whole answer at every tick."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections import Counter
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.oracle.duck import Duck
+from tests.oracle.oracle import Row, value_order
+from tests.oracle.sql import answer
+from tests.oracle.times import every_tick, ticks_that_matter
+from tests.properties.queries import Asked, queries
+from tests.properties.scenes import Scene, scenes
+
+MANY = settings(
+    max_examples=5000 if os.environ.get("SANDERLING_LONG") else 150,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> tuple[Scene, Asked]:
+    # Sums of rough numbers are DuckDB's own, in whatever order.
+    scene = draw(scenes(may_be_rough=False))
+    return scene, draw(queries(scene, 0))
+
+
+@MANY
+@given(cases())
+def test_two_who_were_made_apart_agree_on_every_answer(case: tuple[Scene, Asked]) -> None:
+    scene, asked = case
+    query = asked.registered
+    duck = Duck(scene.past, scene.is_integer_key)
+    matters = set(ticks_that_matter(scene.past, query))
+    before: Counter[Row] = Counter()
+    for tick in every_tick(scene.past, query):
+        told = answer(query.query, scene.past, tick)
+        assert agree(told, duck.answer(query.query, tick)), (asked.statements(), tick)
+        assert tick in matters or told == before
+        before = told
+
+
+def agree(one: Counter[Row], other: Counter[Row]) -> bool:
+    """Floats may differ a little: a deviation is computed otherwise."""
+    if one == other:
+        return True
+    rows, others = in_order(one), in_order(other)
+    return len(rows) == len(others) and all(map(is_alike, rows, others))
+
+
+def in_order(rows: Counter[Row]) -> list[Row]:
+    def rounded(value: object) -> object:
+        return float(f"{value:.9g}") if isinstance(value, float) else value
+
+    return sorted(rows.elements(), key=lambda row: [value_order(rounded(value)) for value in row])
+
+
+def is_alike(one: Row, other: Row) -> bool:
+    return all(
+        math.isclose(a, b, rel_tol=1e-9) if isinstance(a, float) and isinstance(b, float) else a == b
+        for a, b in zip(one, other, strict=True)
+    )

@@ -1,0 +1,104 @@
+"""A query of the oracle in the language of Sanderling."""
+
+from __future__ import annotations
+
+from tests.oracle import Nearest
+from tests.oracle.select import (
+    Derived,
+    Join,
+    Near,
+    Order,
+    Query,
+    Readings,
+    Source,
+    TableRows,
+    UnionAll,
+)
+from tests.oracle.windows import Lasting, Now, Rows, RowsPerKey, Until, UntilNext, Window
+from tests.properties.scenes import literal
+from tests.properties.worlds import SECOND
+
+
+def spoken(query: Query) -> str:
+    if isinstance(query, UnionAll):
+        return " UNION ALL ".join(spoken(select) for select in query.selects)
+    items = ", ".join(item.sql if item.sql.endswith(f".{name}") else f"{item.sql} AS {name}"
+                      for name, item in query.items)  # fmt: skip
+    stream = the_stream(query.source)
+    conditions = [query.where.sql] if query.where is not None else []
+    if stream is not None and stream.fences is not None:
+        inside = f"{stream.alias}.location INSIDE {stream.fences.alias}.region"
+        conditions = [*(f"({condition})" for condition in conditions), inside]
+    clauses = [
+        f"SELECT {'DISTINCT ' if query.is_distinct else ''}{items}",
+        f"FROM {source(query.source)}",
+        f"WHERE {' AND '.join(conditions)}" if conditions else "",
+        stream.inside_sql if stream is not None else "",
+        neighbours(query.nearest) if query.nearest is not None else "",
+        window(stream.window) if stream is not None else "",
+        f"GROUP BY {', '.join(group.sql for group in query.groups)}" if query.groups else "",
+        f"HAVING {query.having.sql}" if query.having is not None else "",
+        f"ORDER BY {', '.join(order(by) for by in query.orders)}" if query.orders else "",
+        f"LIMIT {query.first}" if query.first is not None else "",
+    ]
+    return " ".join(clause for clause in clauses if clause)
+
+
+def the_stream(part: Source) -> Readings | None:
+    """The stream that WINDOW and INSIDE speak of: there is one, or none has any."""
+    match part:
+        case Readings():
+            return part
+        case Join(left, right):
+            found = [s for s in (the_stream(left), the_stream(right)) if s is not None]
+            assert len(found) < 2 or all(isinstance(s.window, Now) and not s.inside_sql for s in found)
+            return found[0] if found else None
+    return None
+
+
+def source(part: Source) -> str:
+    match part:
+        case Readings(stream, alias):
+            fences = f", {part.fences.table} {part.fences.alias}" if part.fences is not None else ""
+            return f"{stream} {alias}{fences}"
+        case TableRows(table, alias):
+            return f"{table} {alias}"
+        case Derived(query, alias, name):
+            return f"({spoken(query)}) {alias}" if name is None else f"{name} {alias}"
+        case Join():
+            on = [f"{a.sql} = {b.sql}" for a, b in part.on]
+            on += [near(part.near)] if part.near is not None else []
+            word = "LEFT JOIN" if part.is_left else "JOIN"
+            return f"{source(part.left)} {word} {source(part.right)} ON {' AND '.join(on)}"
+    raise TypeError(part)
+
+
+def near(part: Near) -> str:
+    return f"DISTANCE({part.a}, {part.b}) {'<' if part.is_open else '<='} {part.r}"
+
+
+def neighbours(ask: Nearest) -> str:
+    if ask.focal is None:
+        return f"kNN ({ask.k}, {ask.x}, {ask.y})"
+    return f"kNN ('M', {ask.k}, {literal(ask.focal)})"
+
+
+def window(part: Window) -> str:
+    match part:
+        case Lasting(size_us):
+            return f"WINDOW {size_us // SECOND} SECONDS"
+        case Rows(n):
+            return f"WINDOW {n} ROWS"
+        case RowsPerKey(n):
+            return f"WINDOW {n} ROWS PER KEY"
+        case UntilNext():
+            return "WINDOW UNTIL NEXT"
+        case Until():
+            return f"WINDOW UNTIL {part.sql}"
+    return ""
+
+
+def order(by: Order) -> str:
+    down = " DESC" if by.is_descending else ""
+    # NULL is last unless it is said otherwise.
+    return f"{by.name}{down}{' NULLS FIRST' if by.is_null_first else ''}"
