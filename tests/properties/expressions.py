@@ -6,9 +6,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from hypothesis import strategies as st
-
 from tests.oracle.select import Expression
+from tests.properties.chance import Chance
 
 NUMBER, WHOLE, TEXT, FLAG = "number", "whole", "text", "flag"
 ROUGH = "rough"  # a number that depends on how it is computed: nothing else may depend on it
@@ -39,23 +38,21 @@ def of_kind(scope: list[Expression], *kinds: str) -> list[Expression]:
     return [part for part in scope if part.kind in kinds]
 
 
-@st.composite
-def expression(draw: st.DrawFn, scope: list[Expression], *kinds: str) -> Expression:
+def expression(chance: Chance, scope: list[Expression], *kinds: str) -> Expression:
     """Of one of these kinds, or of any; mostly a plain column."""
     fitting = of_kind(scope, *(kinds or (NUMBER, WHOLE, TEXT)))
-    plain = draw(st.sampled_from(fitting))
-    if draw(st.sampled_from([True, True, False])):
+    plain = chance.choice(fitting)
+    if chance.choice([True, True, False]):
         return plain
     if plain.kind == TEXT:
-        return draw(text(scope, plain))
-    return draw(number(scope, plain)) if plain.kind in (NUMBER, WHOLE) else plain
+        return text(chance, scope, plain)
+    return number(chance, scope, plain) if plain.kind in (NUMBER, WHOLE) else plain
 
 
-@st.composite
-def number(draw: st.DrawFn, scope: list[Expression], a: Expression) -> Expression:
-    b = draw(st.sampled_from(of_kind(scope, NUMBER, WHOLE)))
+def number(chance: Chance, scope: list[Expression], a: Expression) -> Expression:
+    b = chance.choice(of_kind(scope, NUMBER, WHOLE))
     both = WHOLE if a.kind == b.kind == WHOLE else NUMBER
-    match draw(st.sampled_from(["+", "-", "double", "coalesce", "abs", "half", "floor", "case"])):
+    match chance.choice(["+", "-", "double", "coalesce", "abs", "half", "floor", "case"]):
         case "+":
             return made("({0} + {1})", lambda x, y: x + y, a, b, kind=both)
         case "-":
@@ -70,14 +67,13 @@ def number(draw: st.DrawFn, scope: list[Expression], a: Expression) -> Expressio
             return made("{0} / 2", lambda x: x / 2, a, kind=NUMBER)
         case "floor":
             return made("floor({0} / 2)", lambda x: float(math.floor(x / 2)), a, kind=NUMBER)
-    condition = draw(comparison(scope))
+    condition = comparison(chance, scope)
     return made("CASE WHEN {0} THEN {1} ELSE 0 END", lambda c, x: x if c else 0, condition, a, kind=a.kind,
                 is_strict=False)  # fmt: skip
 
 
-@st.composite
-def text(draw: st.DrawFn, scope: list[Expression], a: Expression) -> Expression:
-    match draw(st.sampled_from(["coalesce", "upper", "join"])):
+def text(chance: Chance, scope: list[Expression], a: Expression) -> Expression:
+    match chance.choice(["coalesce", "upper", "join"]):
         case "coalesce":
             return made("coalesce({0}, 'none')", lambda x: "none" if x is None else x, a, kind=TEXT,
                         is_strict=False)  # fmt: skip
@@ -94,35 +90,34 @@ COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
 }  # fmt: skip
 
 
-@st.composite
-def comparison(draw: st.DrawFn, scope: list[Expression]) -> Expression:
-    a = draw(st.sampled_from(of_kind(scope, NUMBER, WHOLE, TEXT)))
-    if draw(st.sampled_from([True] + [False] * 5)):
-        if draw(st.booleans()):
+def comparison(chance: Chance, scope: list[Expression]) -> Expression:
+    a = chance.choice(of_kind(scope, NUMBER, WHOLE, TEXT))
+    if chance.choice([True] + [False] * 5):
+        if chance.flip():
             return made("{0} IS NULL", lambda x: x is None, a, kind=FLAG, is_strict=False)
         return made("{0} IS NOT NULL", lambda x: x is not None, a, kind=FLAG, is_strict=False)
-    sign = draw(st.sampled_from(sorted(COMPARISONS)))
+    sign = chance.choice(sorted(COMPARISONS))
     compare = COMPARISONS[sign]
     if a.kind == TEXT:
-        word = draw(st.sampled_from(["bus", "cab", "b"]))
-        if draw(st.booleans()):
+        words = ["a", "c"] if ".id" in a.sql else ["s1", "s3"] if ".name" in a.sql else ["bus", "cab", "b"]
+        word = chance.choice(words)
+        if chance.flip():
             return made(f"{{0}} IN ('{word}', 'boat')", lambda x: x in (word, "boat"), a, kind=FLAG)
         return made(f"{{0}} {sign} '{word}'", lambda x: compare(x, word), a, kind=FLAG)
-    if draw(st.sampled_from([True, False, False])):
-        b = draw(st.sampled_from(of_kind(scope, NUMBER, WHOLE)))
+    if chance.choice([True, False, False]):
+        b = chance.choice(of_kind(scope, NUMBER, WHOLE))
         return made(f"{{0}} {sign} {{1}}", compare, a, b, kind=FLAG)
-    limit = draw(st.sampled_from([0, 1, 1.5, 2, 3]))
+    limit = chance.choice([0, 1, 1.5, 2, 3])
     return made(f"{{0}} {sign} {limit}", lambda x: compare(x, limit), a, kind=FLAG)
 
 
-@st.composite
-def condition(draw: st.DrawFn, scope: list[Expression]) -> Expression:
-    a = draw(comparison(scope))
-    match draw(st.sampled_from(["one", "one", "and", "or", "not"])):
+def condition(chance: Chance, scope: list[Expression]) -> Expression:
+    a = comparison(chance, scope)
+    match chance.choice(["one", "one", "and", "or", "not"]):
         case "and":
-            return made("({0} AND {1})", both, a, draw(comparison(scope)), kind=FLAG, is_strict=False)
+            return made("({0} AND {1})", both, a, comparison(chance, scope), kind=FLAG, is_strict=False)
         case "or":
-            return made("({0} OR {1})", either, a, draw(comparison(scope)), kind=FLAG, is_strict=False)
+            return made("({0} OR {1})", either, a, comparison(chance, scope), kind=FLAG, is_strict=False)
         case "not":
             return made("NOT ({0})", lambda x: not x, a, kind=FLAG)
     return a

@@ -1,13 +1,11 @@
 """Random queries from a grammar over all of SQL that there is: as text, and as the oracle knows them.
 
-`kinds` says which constructs may be drawn, so that a test can be limited to those that exist.
+`kinds` says which constructs may be made, so that a test can be limited to those that exist.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-
-from hypothesis import strategies as st
 
 from tests.oracle.select import (
     Derived,
@@ -26,7 +24,9 @@ from tests.oracle.select import (
     column,
 )
 from tests.oracle.windows import Now
+from tests.properties.chance import Chance
 from tests.properties.expressions import (
+    FLAG,
     NUMBER,
     ROUGH,
     TEXT,
@@ -70,7 +70,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Grammar:
-    """What may be drawn, and the scene that it is about; `bases` fills up with queries to read from."""
+    """What may be made, and the scene that it is about; `bases` fills up with queries to read from."""
 
     scene: Scene
     kinds: frozenset[str]
@@ -80,139 +80,136 @@ class Grammar:
     def without(self, kind: str) -> Grammar:
         return replace(self, kinds=self.kinds - {kind})
 
-    def has(self, draw: st.DrawFn, kind: str, one_in: int = 2) -> bool:
-        return kind in self.kinds and draw(st.integers(1, one_in)) == one_in
+    def has(self, chance: Chance, kind: str, one_in: int = 2) -> bool:
+        return kind in self.kinds and chance.integer(1, one_in) == one_in
 
 
-@st.composite
-def queries(draw: st.DrawFn, scene: Scene, number: int, kinds: tuple[str, ...] = KINDS) -> Asked:
+def queries(chance: Chance, scene: Scene, number: int, kinds: tuple[str, ...] = KINDS) -> Asked:
     grammar = Grammar(scene, frozenset(kinds), f"q{number}", [])
-    query = draw(any_query(grammar, 2))
+    query = any_query(chance, grammar, chance.choice([1, 1, 1, 2]))
     begin = end = None
-    if grammar.has(draw, "at", 4):
-        begin, end = draw(st.sampled_from([None, 2, 5, 9])), draw(st.sampled_from([None, 10, 12]))
+    if grammar.has(chance, "at", 4):
+        begin, end = chance.choice([None, 2, 3, 5, 8]), chance.choice([None, 10, 12])
     times = [None if s is None else s * SECOND for s in (begin, end)]
     return Asked(Registered(grammar.name, query, *times), tuple(grammar.bases))
 
 
-@st.composite
-def any_query(draw: st.DrawFn, grammar: Grammar, depth: int) -> Query:
-    if grammar.has(draw, "union", 6):
-        return draw(union(grammar))
-    source = draw(sources(grammar, depth))
+def any_query(chance: Chance, grammar: Grammar, depth: int) -> Query:
+    if grammar.has(chance, "union", 6):
+        return union(chance, grammar)
+    source = sources(chance, grammar, depth)
     forms = [
         kind for kind in ("plain", "plain", "groups", "groups", "total") if kind in {*grammar.kinds, "plain"}
     ]
-    form = draw(st.sampled_from(forms))
-    query = draw(plain(grammar, source) if form == "plain" else grouped(grammar, source, form == "total"))
+    form = chance.choice(forms)
+    if form == "plain":
+        query = plain(chance, grammar, source)
+    else:
+        query = grouped(chance, grammar, source, form == "total")
     is_exact = all(item.kind != ROUGH for _, item in query.items)
-    if query.nearest is None and is_exact and grammar.has(draw, "distinct", 4):
+    if query.nearest is None and is_exact and grammar.has(chance, "distinct", 4):
         query = replace(query, is_distinct=True)
-    if is_exact and grammar.has(draw, "first", 5):
-        query = replace(query, orders=draw(orders(query)), first=draw(st.integers(1, 4)))
+    if is_exact and grammar.has(chance, "first", 5):
+        query = replace(query, orders=orders(chance, query), first=chance.integer(1, 4))
     return query
 
 
-@st.composite
-def union(draw: st.DrawFn, grammar: Grammar) -> UnionAll:
+def union(chance: Chance, grammar: Grammar) -> UnionAll:
     """The same items of two windows, maybe of two streams."""
     kinds = grammar.kinds - {"fences"}
-    one, other = (draw(readings(grammar.scene, kinds, "a", ["objects", "others"])) for _ in range(2))
-    first = draw(plain(grammar, one))
-    where = draw(maybe_condition(scope_of(grammar, other)))
+    one, other = (readings(chance, grammar.scene, kinds, "a", ["objects", "others"]) for _ in range(2))
+    first = plain(chance, grammar, one)
+    where = maybe_condition(chance, scope_of(grammar, other))
     return UnionAll((first, replace(first, source=other, where=where, nearest=None)))
 
 
 # -- FROM -----------------------------------------------------------------------
 
 
-@st.composite
-def sources(draw: st.DrawFn, grammar: Grammar, depth: int) -> Source:
+def sources(chance: Chance, grammar: Grammar, depth: int) -> Source:
     """One stream, or what is composed."""
     deep = ("derived", "from query", "streams") if depth > 0 else ()
     forms = [kind for kind in ("table", *deep) if kind in grammar.kinds]
-    form = draw(st.sampled_from(["stream", "stream", *forms]))
+    form = chance.choice(["stream", "stream", *forms])
     if form == "table":
-        inner = draw(st.sampled_from(["stream", *(kind for kind in forms if kind != "table")]))
-        left = draw(one_source(grammar.without("fences"), inner, depth))
-        joined = draw(with_table(grammar, left, "s"))
-        return draw(with_table(grammar, joined, "t")) if grammar.has(draw, "table", 5) else joined
-    return draw(one_source(grammar, form, depth))
+        inner = chance.choice(["stream", *(kind for kind in forms if kind != "table")])
+        left = one_source(chance, grammar.without("fences"), inner, depth)
+        joined = with_table(chance, grammar, left, "s")
+        return with_table(chance, grammar, joined, "t") if grammar.has(chance, "table", 5) else joined
+    return one_source(chance, grammar, form, depth)
 
 
-@st.composite
-def one_source(draw: st.DrawFn, grammar: Grammar, form: str, depth: int) -> Source:
+def one_source(chance: Chance, grammar: Grammar, form: str, depth: int) -> Source:
     scene, kinds = grammar.scene, grammar.kinds
     match form:
         case "derived":
-            return Derived(draw(any_query(grammar.without("stddev"), depth - 1)), "a")
+            return Derived(any_query(chance, grammar.without("stddev"), depth - 1), "a")
         case "from query":
-            return draw(from_query(grammar, depth, "a"))
+            return from_query(chance, grammar, depth, "a")
         case "streams":
-            return draw(two_streams(grammar, depth))
-    stream = draw(st.sampled_from(["objects", "objects", "others"]))
-    return draw(readings(scene, kinds, "a", [stream]))
+            return two_streams(chance, grammar, depth)
+    stream = chance.choice(["objects", "objects", "others"])
+    return readings(chance, scene, kinds, "a", [stream])
 
 
-@st.composite
-def from_query(draw: st.DrawFn, grammar: Grammar, depth: int, alias: str) -> Derived:
-    query = draw(any_query(grammar.without("stddev"), depth - 1))
+def from_query(chance: Chance, grammar: Grammar, depth: int, alias: str) -> Derived:
+    query = any_query(chance, grammar.without("stddev"), depth - 1)
     name = f"{grammar.name}_base{len(grammar.bases)}"
     grammar.bases.append(Registered(name, query))
     return Derived(query, alias, name)
 
 
-@st.composite
-def with_table(draw: st.DrawFn, grammar: Grammar, left: Source, alias: str) -> Source:
+def with_table(chance: Chance, grammar: Grammar, left: Source, alias: str) -> Source:
     right = TableRows("sites", alias)
-    on = draw(equalities(scope_of(grammar, left), scope_of(grammar, right), most=2))
+    most = chance.choice([1, 1, 2])
+    on = equalities(chance, scope_of(grammar, left), scope_of(grammar, right), 1, most)
     if not on:
         return left
-    return Join(left, right, on, is_left=grammar.has(draw, "left join"))
+    return Join(left, right, on, is_left=grammar.has(chance, "left join"))
 
 
-@st.composite
-def two_streams(draw: st.DrawFn, grammar: Grammar, depth: int) -> Source:
+def two_streams(chance: Chance, grammar: Grammar, depth: int) -> Source:
     """Two windows, each in brackets with its own clauses; or two streams as they are now."""
-    if draw(st.integers(1, 4)) == 4:
+    if chance.integer(1, 4) == 4:
         left: Source = Readings("objects", "a")
-        right: Source = Readings(draw(st.sampled_from(["objects", "others"])), "b")
+        right: Source = Readings(chance.choice(["objects", "others"]), "b")
     else:
-        left, right = draw(placed(grammar, "a")), draw(placed(grammar, "b"))
+        left, right = placed(chance, grammar, "a"), placed(chance, grammar, "b")
     near = None
-    if grammar.has(draw, "distance"):
-        r = draw(st.sampled_from([0.0, 0.5, 1.0, 2.5, 5.0]))
-        near = Near("a", "b", r, draw(st.sampled_from([False, False, True])))
-    least = 1 if near is None else 0
-    on = draw(equalities(scope_of(grammar, left), scope_of(grammar, right), least=least, most=2))
+    if grammar.has(chance, "distance"):
+        r = chance.choice([0.0, 0.5, 1.0, 2.5, 5.0])
+        near = Near("a", "b", r, chance.choice([False, False, True]))
+    least, most = (1, chance.choice([1, 2])) if near is None else (0, 1)
+    on = equalities(chance, scope_of(grammar, left), scope_of(grammar, right), least, most)
     return Join(left, right, on, near)
 
 
-@st.composite
-def placed(draw: st.DrawFn, grammar: Grammar, alias: str) -> Derived:
+def placed(chance: Chance, grammar: Grammar, alias: str) -> Derived:
     """(SELECT id, x, y, … FROM stream WHERE … INSIDE … WINDOW …) alias: it can be asked for its distance."""
-    stream = draw(st.sampled_from(["objects", "objects", "others"]))
-    source = draw(readings(grammar.scene, grammar.kinds - {"fences"}, "c", [stream]))
-    names = ["id", "x", "y", *draw(st.lists(st.sampled_from(["kind", "speed", "n", "ts"]), unique=True))]
+    stream = chance.choice(["objects", "objects", "others"])
+    source = readings(chance, grammar.scene, grammar.kinds - {"fences"}, "c", [stream])
+    names = ["id", "x", "y", *dict.fromkeys(chance.some(["kind", "speed", "n", "ts"], 0, 4))]
     scope = {part.sql: part for part in scope_of(grammar, source)}
     items = tuple((name, scope[f"c.{name}"]) for name in names)
-    return Derived(Select(items, source, where=draw(maybe_condition(list(scope.values())))), alias)
+    return Derived(Select(items, source, where=maybe_condition(chance, list(scope.values()))), alias)
 
 
-@st.composite
 def equalities(
-    draw: st.DrawFn, left: list[Expression], right: list[Expression], least: int = 1, most: int = 1
+    chance: Chance, left: list[Expression], right: list[Expression], least: int, most: int
 ) -> tuple[tuple[Expression, Expression], ...]:
     pairs = [(a, b) for a in left for b in right if a.kind == b.kind and a.kind != ROUGH]
+    alike = [(a, b) for a, b in pairs if last_name(a) == last_name(b)]
     if not pairs:
         return ()
-    return tuple(
-        draw(
-            st.lists(
-                st.sampled_from(pairs), min_size=least, max_size=most, unique_by=lambda p: p[0].sql + p[1].sql
-            )
-        )
-    )
+    # What is called the same, or counts something, finds partners; a key or a kind even more so.
+    known = [(a, b) for a, b in alike if last_name(a) in ("id", "kind")]
+    offered = 4 * known + alike + [(a, b) for a, b in pairs if a.kind == WHOLE] + chance.choice([[], pairs])
+    chosen = chance.some(offered or pairs, least, most)
+    return tuple({(a.sql, b.sql): (a, b) for a, b in chosen}.values())
+
+
+def last_name(part: Expression) -> str:
+    return part.sql.rpartition(".")[2]
 
 
 def scope_of(grammar: Grammar, source: Source) -> list[Expression]:
@@ -247,21 +244,19 @@ def scope_of(grammar: Grammar, source: Source) -> list[Expression]:
 # -- SELECT ---------------------------------------------------------------------
 
 
-@st.composite
-def maybe_condition(draw: st.DrawFn, scope: list[Expression]) -> Expression | None:
+def maybe_condition(chance: Chance, scope: list[Expression]) -> Expression | None:
     usable = of_kind(scope, NUMBER, WHOLE, TEXT)
-    return draw(condition(scope)) if usable and draw(st.booleans()) else None
+    return condition(chance, scope) if usable and chance.integer(1, 4) == 4 else None
 
 
-@st.composite
-def plain(draw: st.DrawFn, grammar: Grammar, source: Source) -> Select:
+def plain(chance: Chance, grammar: Grammar, source: Source) -> Select:
     scope = scope_of(grammar, source)
-    where = draw(maybe_condition(scope))
-    chosen = [draw(expression(scope)) for _ in range(draw(st.integers(1, 3)))]
+    where = maybe_condition(chance, scope)
+    chosen = [expression(chance, scope) for _ in range(chance.integer(1, 3))]
     nearest = None
     is_now = isinstance(source, Readings) and isinstance(source.window, Now) and source.fences is None
-    if is_now and grammar.has(draw, "nearest", 3):
-        nearest = draw(neighbours(grammar.scene))
+    if is_now and grammar.has(chance, "nearest", 3):
+        nearest = neighbours(chance, grammar.scene)
     return Select(named(chosen), source, where, nearest)
 
 
@@ -275,24 +270,22 @@ def named(chosen: list[Expression]) -> tuple[tuple[str, Expression], ...]:
     return tuple(items.items())
 
 
-@st.composite
-def grouped(draw: st.DrawFn, grammar: Grammar, source: Source, is_total: bool) -> Select:
+def grouped(chance: Chance, grammar: Grammar, source: Source, is_total: bool) -> Select:
     scope = scope_of(grammar, source)
-    where = draw(maybe_condition(scope))
-    groups = () if is_total else tuple(draw(expression(scope)) for _ in range(draw(st.integers(1, 2))))
+    where = maybe_condition(chance, scope)
+    groups = () if is_total else tuple(expression(chance, scope) for _ in range(chance.integer(1, 2)))
     groups = tuple({group.sql: group for group in groups}.values())
     sums: dict[str, Sum] = {}
-    told = [draw(summed(grammar, scope, sums)) for _ in range(draw(st.integers(1, 2)))]
+    told = [summed(chance, grammar, scope, sums) for _ in range(chance.integer(1, 2))]
     having = None
-    if grammar.has(draw, "having", 3):
-        having = draw(condition([draw(summed(grammar, scope, sums, is_rough=False))]))
-    shown = [group.of_group() for group in groups if draw(st.integers(1, 5)) > 1]
+    if grammar.has(chance, "having", 4):
+        having = had(chance, summed(chance, grammar, scope, sums, is_rough=False))
+    shown = [group.of_group() for group in groups if chance.integer(1, 5) > 1]
     return Select(named([*shown, *told]), source, where, None, groups, tuple(sums.values()), having)
 
 
-@st.composite
 def summed(
-    draw: st.DrawFn, grammar: Grammar, scope: list[Expression], sums: dict[str, Sum], is_rough: bool = True
+    chance: Chance, grammar: Grammar, scope: list[Expression], sums: dict[str, Sum], is_rough: bool = True
 ) -> Expression:
     """An aggregate, or an expression of two; those that it needs are added to `sums`."""
 
@@ -303,15 +296,15 @@ def summed(
     forms = ["rows", "rows", "count", "distinct", "least", "most"]
     if of_kind(scope, NUMBER, WHOLE):
         forms += ["sum", "average", "range", *(["stddev"] if is_rough and "stddev" in grammar.kinds else [])]
-    form = draw(st.sampled_from(forms))
+    form = chance.choice(forms)
     if form == "rows" or not of_kind(scope, NUMBER, WHOLE, TEXT):
         return known(Sum("COUNT"), WHOLE)
     if form in ("count", "distinct"):
-        return known(Sum("COUNT", draw(expression(scope)), form == "distinct"), WHOLE)
+        return known(Sum("COUNT", expression(chance, scope), form == "distinct"), WHOLE)
     if form in ("least", "most"):
-        of = draw(expression(scope))
+        of = expression(chance, scope)
         return known(Sum("MIN" if form == "least" else "MAX", of), of.kind)
-    of = draw(expression(scope, NUMBER, WHOLE))
+    of = expression(chance, scope, NUMBER, WHOLE)
     if form == "range":
         return made(
             "{0} - {1}", lambda a, b: a - b, known(Sum("MAX", of), of.kind), known(Sum("MIN", of), of.kind),
@@ -322,7 +315,15 @@ def summed(
     return known(Sum("AVG", of), NUMBER) if form == "average" else known(Sum("STDDEV", of), ROUGH)
 
 
-@st.composite
-def orders(draw: st.DrawFn, query: Select) -> tuple[Order, ...]:
-    names = draw(st.lists(st.sampled_from(query.names), min_size=1, max_size=2, unique=True))
-    return tuple(Order(name, draw(st.booleans()), draw(st.booleans())) for name in names)
+def had(chance: Chance, sum_: Expression) -> Expression:
+    if sum_.kind == TEXT:
+        return made("{0} > 'b'", lambda value: value > "b", sum_, kind=FLAG)
+    limit = chance.choice([0, 1, 2])
+    if chance.flip():
+        return made(f"{{0}} > {limit}", lambda value: value > limit, sum_, kind=FLAG)
+    return made(f"{{0}} <> {limit}", lambda value: value != limit, sum_, kind=FLAG)
+
+
+def orders(chance: Chance, query: Select) -> tuple[Order, ...]:
+    names = dict.fromkeys(chance.some(query.names, 1, 2))
+    return tuple(Order(name, chance.flip(), chance.flip()) for name in names)

@@ -6,15 +6,16 @@ Objects stand on borders, share times, say nothing of their speed, go and come b
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-from hypothesis import strategies as st
+from random import Random
 
 from tests.oracle import Area, Reading
 from tests.oracle.past import Past, Stream, Table
-from tests.properties.worlds import FENCES, KEYS, MANY_KEYS, SECOND, coordinate
+from tests.properties.chance import Chance
+from tests.properties.worlds import FENCES, KEYS, MANY_KEYS, SECOND
 
 COLUMNS = ("id", "ts", "x", "y", "gone", "speed", "kind", "n")
 SITES = ("name", "kind", "size", "price")
+COORDINATES = (-1.0, 0.0, 1.0, 1.5, 2.0, 3.0, 3.5, 4.0, 5.0, 6.0)
 KINDS = (None, "bus", "cab", "boat")
 EXACT = (None, 0.0, 0.5, 1.0, 2.0, 3.0)
 # Sums of these depend on the order, if they are not exact.
@@ -54,43 +55,45 @@ class Scene:
         return max((end for end in ends if end is not None), default=None)
 
 
-@st.composite
-def scenes(draw: st.DrawFn, may_be_rough: bool = True, has_changes: bool = True) -> Scene:
-    is_integer = draw(st.booleans())
-    is_rough = may_be_rough and draw(st.booleans())
-    tick_s = draw(st.sampled_from([1, 2, 5]))
+def scenes(chance: Chance, may_be_rough: bool = True, has_changes: bool = True) -> Scene:
+    is_integer = chance.flip()
+    is_rough = may_be_rough and chance.flip()
+    tick_s = chance.choice([1, 1, 2, 5])
     speeds = ROUGH if is_rough else EXACT
     streams = {
-        name: draw(stream(tick_s, is_integer, speeds, size))
-        for name, size in (("objects", 25), ("others", 12))
+        "objects": stream(chance, tick_s, is_integer, speeds, (1, 4, 12, *[28] * 9)),
+        "others": stream(chance, tick_s, is_integer, speeds, (1, 4, 12, *[20] * 9)),
     }
-    changes = draw(sites(has_changes))
+    changes = sites(chance, has_changes)
     history = [(None if c.at_s is None else c.at_s * SECOND, c.rows) for c in changes]
     past = Past(streams, {"sites": Table(SITES, history)})
     return Scene(past, tick_s, is_integer, is_rough, changes)
 
 
-@st.composite
-def stream(draw: st.DrawFn, tick_s: int, is_integer: bool, speeds: tuple[object, ...], size: int) -> Stream:
-    readings = draw(st.lists(reading(is_integer, speeds), min_size=1, max_size=size))
-    if draw(st.booleans()):
-        # Mostly in order, as streams are; the rest as it comes.
+def stream(
+    chance: Chance, tick_s: int, is_integer: bool, speeds: tuple[object, ...], sizes: tuple[int, ...]
+) -> Stream:
+    """What is found is shown with few readings."""
+    seeded = chance.random()
+    readings = [reading(seeded, is_integer, speeds) for _ in range(chance.choice(sizes))]
+    is_in_order = chance.choice([True, True, False])
+    if is_in_order:
         readings.sort(key=lambda r: r.ts)
-    stale_s = draw(st.sampled_from([None, None, 0, 1, 3]))
+    lateness_s = chance.choice([0, 1, 4] if is_in_order else [20, 20, 4, 0])
+    stale_s = chance.choice([None, None, None, None, 3, 1, 0])
     stale_us = None if stale_s is None else stale_s * SECOND
-    return Stream(readings, tick_s * SECOND, draw(st.sampled_from([0, 1, 4, 20])) * SECOND, stale_us)
+    return Stream(readings, tick_s * SECOND, lateness_s * SECOND, stale_us)
 
 
-@st.composite
-def reading(draw: st.DrawFn, is_integer: bool, speeds: tuple[object, ...]) -> Reading:
-    name = draw(st.sampled_from((*KEYS, *KEYS, "Z", "é")))
+def reading(chance: Random, is_integer: bool, speeds: tuple[object, ...]) -> Reading:
+    name = chance.choice((*KEYS, *KEYS, "Z", "é"))
     key: object = MANY_KEYS.index(name) if is_integer else name
-    ts = draw(st.integers(-2, 14)) * SECOND // draw(st.sampled_from([1, 1, 2]))
-    x, y = draw(coordinate), draw(coordinate)
-    gone = draw(st.sampled_from([False] * 7 + [True]))
+    ts = chance.randint(-2, 14) * SECOND // chance.choice((1, 1, 2))
+    x, y = chance.choice(COORDINATES), chance.choice(COORDINATES)
+    gone = chance.random() < 1 / 8
     values = {
-        "id": key, "ts": ts / SECOND, "x": x, "y": y, "gone": gone, "speed": draw(st.sampled_from(speeds)),
-        "kind": draw(st.sampled_from(KINDS)), "n": draw(st.sampled_from([None, 0, 1, 2, 7])),
+        "id": key, "ts": ts / SECOND, "x": x, "y": y, "gone": gone, "speed": chance.choice(speeds),
+        "kind": chance.choice(KINDS), "n": chance.choice((None, 0, 1, 2, 7)),
     }  # fmt: skip
     return Reading(key, ts, x, y, values, gone)
 
@@ -98,11 +101,10 @@ def reading(draw: st.DrawFn, is_integer: bool, speeds: tuple[object, ...]) -> Re
 # -- the table ------------------------------------------------------------------
 
 
-@st.composite
-def site(draw: st.DrawFn, number: int) -> dict[str, object]:
+def site(chance: Random, number: int) -> dict[str, object]:
     return {
-        "name": f"s{number}", "kind": draw(st.sampled_from(KINDS)),
-        "size": draw(st.sampled_from([None, 0, 1, 2])), "price": draw(st.sampled_from([None, 0.5, 1.0, 2.0])),
+        "name": f"s{number}", "kind": chance.choice(KINDS), "size": chance.choice((None, 0, 1, 2)),
+        "price": chance.choice((None, 0.5, 1.0, 2.0)),
     }  # fmt: skip
 
 
@@ -114,17 +116,17 @@ DELETIONS = {
 }
 
 
-@st.composite
-def sites(draw: st.DrawFn, has_changes: bool) -> list[TableChange]:
-    rows = [draw(site(number)) for number in range(draw(st.integers(0, 4)))]
+def sites(chance: Chance, has_changes: bool) -> list[TableChange]:
+    seeded = chance.random()
+    rows = [site(seeded, number) for number in range(chance.choice([0, 1, 3, 4, 5]))]
     changes = [TableChange(None, rows)]
-    times = sorted(draw(st.lists(st.integers(0, 14), max_size=3))) if has_changes else []
+    times = sorted(chance.some(range(15), 0, 3)) if has_changes else []
     for number, at_s in enumerate(times):
-        if draw(st.booleans()):
-            came = [draw(site(10 * number + 10 + i)) for i in range(draw(st.integers(1, 2)))]
+        if chance.flip():
+            came = [site(seeded, 10 * number + 10 + i) for i in range(chance.integer(1, 2))]
             rows, sql = [*rows, *came], insertion(came)
         else:
-            condition = draw(st.sampled_from(sorted(DELETIONS)))
+            condition = chance.choice(sorted(DELETIONS))
             rows = [row for row in rows if not DELETIONS[condition](row)]
             sql = f"DELETE FROM sites{condition}"
         changes.append(TableChange(at_s, rows, sql))

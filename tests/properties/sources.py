@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from hypothesis import strategies as st
-
 from tests.oracle import Box, Disc, Everywhere, MovingBox, MovingDisc, Nearest, Shape
 from tests.oracle.select import Fences, Readings
 from tests.oracle.windows import Lasting, Now, Rows, RowsPerKey, Until, UntilNext, Window
+from tests.properties.chance import Chance
 from tests.properties.expressions import both
-from tests.properties.scenes import AREAS, SECOND, Scene, literal
-from tests.properties.worlds import KEYS, coordinate, number
+from tests.properties.scenes import AREAS, COORDINATES, SECOND, Scene, literal
+from tests.properties.worlds import KEYS
 
 Values = dict[str, Any]
 
@@ -33,65 +32,63 @@ def strict(function: Callable[..., Any], *given: Any) -> Any:
     return None if any(value is None for value in given) else function(*given)
 
 
-@st.composite
-def readings(
-    draw: st.DrawFn, scene: Scene, kinds: frozenset[str], alias: str, streams: list[str]
-) -> Readings:
-    stream = draw(st.sampled_from(streams))
-    window = draw(windows(kinds))
-    text, shape = draw(shapes(scene, kinds))
+def readings(chance: Chance, scene: Scene, kinds: frozenset[str], alias: str, streams: list[str]) -> Readings:
+    stream = chance.choice(streams)
+    window = windows(chance, kinds)
+    text, shape = shapes(chance, scene, kinds)
     fences = None
-    if "fences" in kinds and not text and draw(st.integers(1, 6)) == 6:
+    if "fences" in kinds and not text and chance.integer(1, 6) == 6:
         fences = Fences("fences", "f", AREAS)
     return Readings(stream, alias, window, shape, fences, text)
 
 
-@st.composite
-def windows(draw: st.DrawFn, kinds: frozenset[str]) -> Window:
+def windows(chance: Chance, kinds: frozenset[str]) -> Window:
     offered = [k for k in ("lasting", "rows", "rows per key", "until next", "until") if k in kinds]
-    match draw(st.sampled_from(["now", "now", *offered, *(["lasting"] if "lasting" in kinds else [])])):
+    match chance.choice(["now", "now", *offered, *(["lasting"] if "lasting" in kinds else [])]):
         case "lasting":
-            return Lasting(draw(st.sampled_from([1, 2, 3, 5, 8])) * SECOND)
+            return Lasting(chance.choice([1, 2, 3, 5, 8]) * SECOND)
         case "rows":
-            return Rows(draw(st.sampled_from([1, 2, 3, 5, 100])))
+            return Rows(chance.choice([1, 2, 3, 5, 100]))
         case "rows per key":
-            return RowsPerKey(draw(st.sampled_from([1, 2, 3])))
+            return RowsPerKey(chance.choice([1, 2, 3]))
         case "until next":
             return UntilNext()
         case "until":
-            text = draw(st.sampled_from(sorted(UNTIL)))
+            text = chance.choice(sorted(UNTIL))
             said, asked = text.format(n="NEXT", h=""), text.format(n="later", h="held.")
             return Until(UNTIL[text], said, asked)
     return Now()
 
 
-@st.composite
-def shapes(draw: st.DrawFn, scene: Scene, kinds: frozenset[str]) -> tuple[str, Shape]:
+def shapes(chance: Chance, scene: Scene, kinds: frozenset[str]) -> tuple[str, Shape]:
     """The clause, and what it means."""
     offered = [*(["box", "disc", "polygon"] if "region" in kinds else [])]
     offered += ["moving box", "moving disc"] if "moving" in kinds else []
-    form = draw(st.sampled_from(["everywhere"] * 3 + offered))
-    a, b, c, d = (draw(coordinate) for _ in range(4))
-    focal = scene.key_of(draw(st.sampled_from(KEYS)))
-    w, h = draw(number), draw(number)
+    form = chance.choice(["everywhere"] * 5 + offered)
+    if form == "everywhere":
+        return "", Everywhere()
+    # Mostly wide, and now and then a line or a point.
+    a, b = chance.choice(COORDINATES), chance.choice(COORDINATES)
+    c, d = chance.choice((*COORDINATES, *[6.0] * 10)), chance.choice((*COORDINATES, *[-1.0] * 10))
+    focal = scene.key_of(chance.choice(KEYS))
+    w, h = (chance.choice([4.0, 6.0, 9.0, 2.5, 1.0, 0.0]) for _ in range(2))
     match form:
         case "box":
             return f"INSIDE ({a}, {b}, {c}, {d})", Box(a, b, c, d)
         case "disc":
             return f"INSIDE ({a}, {b}, {w})", Disc(a, b, w)
         case "polygon":
-            name, area = draw(st.sampled_from(AREAS))
+            name, area = chance.choice(AREAS)
             return f"INSIDE {name}_region", area
         case "moving box":
             return f"INSIDE ('M', {literal(focal)}, {w}, {h})", MovingBox(focal, w, h)
         case "moving disc":
             return f"INSIDE ('M', {literal(focal)}, {w})", MovingDisc(focal, w)
-    return "", Everywhere()
+    raise ValueError(form)
 
 
-@st.composite
-def neighbours(draw: st.DrawFn, scene: Scene) -> Nearest:
-    k = draw(st.sampled_from([1, 2, 3, 50]))
-    if draw(st.booleans()):
-        return Nearest(k, draw(coordinate), draw(coordinate))
-    return Nearest(k, focal=scene.key_of(draw(st.sampled_from(KEYS))))
+def neighbours(chance: Chance, scene: Scene) -> Nearest:
+    k = chance.choice([1, 2, 3, 50])
+    if chance.flip():
+        return Nearest(k, chance.choice(COORDINATES), chance.choice(COORDINATES))
+    return Nearest(k, focal=scene.key_of(chance.choice(KEYS)))
