@@ -37,3 +37,15 @@ class CandidateBatch:
 
     template: int
     rows: pa.Table
+
+
+@dataclass(frozen=True, slots=True)
+class LatestBatch:
+    """Readings of a shard that may be among the last of all, of the n ROWS queries of one template.
+
+    A row for each reading that a query takes: query, tick, its number in the shard, then the select list
+    as c0, c1, …
+    """
+
+    template: int
+    rows: pa.Table

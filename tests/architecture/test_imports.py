@@ -25,7 +25,7 @@ ALLOWED: dict[str, set[str]] = {
     "catalog": {"types"},
     "keys": {"kernels"},
     # queries: text to plan
-    "language": {"errors", "types"},
+    "language": {"clock", "errors", "types"},
     "plan": {"catalog", "clock", "errors", "ingest", "language", "relational", "types"},
     # data: the five stages
     "ingest": {"catalog", "errors", "relational", "types"},

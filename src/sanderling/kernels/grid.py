@@ -149,6 +149,19 @@ def build_grid(geometry: Geometry) -> Grid:
     return Grid(size, *fill_grid(geometry, size))
 
 
+def no_grid(geometry: Geometry) -> Grid:
+    """For a few places: every region is looked at for each."""
+    nothing, none = np.zeros(2, np.int64), np.empty(0, np.int64)
+    return Grid(
+        1.0,
+        nothing,
+        none.astype(np.int32),
+        none,
+        none,
+        np.flatnonzero(geometry.kind != ABSENT).astype(np.int32),
+    )
+
+
 def cell_size(geometry: Geometry) -> float:
     """The median of the regions' longer sides, so that a region touches about four cells."""
     is_box = (geometry.kind == BOX) | (geometry.kind == BOUNDS)

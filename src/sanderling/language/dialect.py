@@ -35,6 +35,7 @@ from sanderling.language.statements import (
     Statement,
     Value,
 )
+from sanderling.language.windows import WindowParser
 from sanderling.types import ALIASES, TYPES
 
 OUR_CLAUSE = TokenType.PREWHERE
@@ -50,7 +51,7 @@ class LocationInside(exp.Expression, exp.Predicate):
 
 
 class Sanderling(Spark):
-    """Spark's SQL with INSIDE, kNN and our statements."""
+    """Spark's SQL with INSIDE, kNN, WINDOW and our statements."""
 
     class Tokenizer(Spark.Tokenizer):
         KEYWORDS: ClassVar = {**Spark.Tokenizer.KEYWORDS, "INSIDE": OUR_CLAUSE, "KNN": OUR_CLAUSE}
@@ -59,7 +60,7 @@ class Sanderling(Spark):
         # None of Spark's commands: they would swallow the rest of the line as a string.
         COMMANDS: ClassVar[set[TokenType]] = set()
 
-    class Parser(CoverageParser, NearestParser, Spark.Parser):  # type: ignore[valid-type, misc]
+    class Parser(CoverageParser, NearestParser, WindowParser, Spark.Parser):  # type: ignore[valid-type, misc]
         # What is not ours is refused where it stands; sqlglot would take it, and nobody would look at it.
         QUERY_MODIFIER_PARSERS: ClassVar = {
             **dict.fromkeys(Spark.Parser.QUERY_MODIFIER_PARSERS, lambda self: self._refuse_clause()),
@@ -74,6 +75,7 @@ class Sanderling(Spark):
                 )
             },
             OUR_CLAUSE: lambda self: self._parse_our_clause(),
+            TokenType.WINDOW: lambda self: self._parse_window_of_ours(),
         }
         QUERY_MODIFIER_TOKENS: ClassVar = set(QUERY_MODIFIER_PARSERS)
         RANGE_PARSERS: ClassVar = {
@@ -418,7 +420,8 @@ class Sanderling(Spark):
                 self.raise_error("Expected SELECT", body)
             span = self._span_from(first)
             inside, nearest = select.args.pop("inside", None), select.args.pop("nearest", None)
-            return RegisterQuery(name, select, inside, self.sql[body.start : span.end], span, nearest)
+            window = select.args.pop("our_window", None)
+            return RegisterQuery(name, select, inside, self.sql[body.start : span.end], span, nearest, window)
 
 
 def unknown_type(name: str) -> tuple[str, str]:

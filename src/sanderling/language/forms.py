@@ -27,10 +27,13 @@ FORMS: dict[tuple[str, ...], str] = {
     ("DESC",): "write DESCRIBE QUERY name",
     ("EXPLAIN",): "write EXPLAIN and a query's name",
     ("REGISTER", "QUERIES"): "write REGISTER QUERIES FROM 'queries.parquet' [WITH (format = '…')]",
-    (
-        "REGISTER",
-    ): "write REGISTER QUERY name AS SELECT … FROM stream [WHERE condition] [INSIDE region] [kNN (k, x, y)]",
-    ("SELECT",): "write SELECT … FROM stream [WHERE condition] [INSIDE region] [kNN (k, x, y)]",
+    ("REGISTER",): (
+        "write REGISTER QUERY name AS SELECT … FROM stream [WHERE condition] [INSIDE region] [kNN (k, x, y)] "
+        "[WINDOW 1 HOUR]"
+    ),
+    ("SELECT",): (
+        "write SELECT … FROM stream [WHERE condition] [INSIDE region] [kNN (k, x, y)] [WINDOW 1 HOUR]"
+    ),
     ("AT",): "write AT '2008-05-23 19:00:00' and a statement",
 }
 

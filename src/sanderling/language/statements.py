@@ -95,6 +95,20 @@ class NearestTarget:
     focal: Value | None
 
 
+# Kinds of window.
+TIME, ROWS, PER_KEY, NEXT, UNTIL = "time", "rows", "rows per key", "until next", "until"
+
+
+@dataclass(frozen=True, slots=True)
+class WindowClause:
+    """WINDOW: its kind, and what that needs: microseconds, a number of rows, or a condition."""
+
+    kind: str
+    size: int
+    condition: exp.Expr | None
+    span: Span
+
+
 @dataclass(frozen=True, slots=True)
 class ColumnDef:
     name: Name
@@ -163,6 +177,7 @@ class RegisterQuery:
     sql: str
     span: Span
     nearest: NearestTarget | None = None
+    window: WindowClause | None = None
 
 
 @dataclass(frozen=True, slots=True)

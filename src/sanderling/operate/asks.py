@@ -16,7 +16,7 @@ from sanderling.kernels.cross import Moves, Rules
 from sanderling.merge.differ import differs
 from sanderling.operate.conditions import Columns, Condition, distinct_conditions, truth
 from sanderling.operate.pairs import MoveBatch
-from sanderling.operate.readings import LastReadings
+from sanderling.operate.readings import LastReadings, Stored
 from sanderling.plan.plans import POLYGON, StreamPlan, Template
 
 Bools = npt.NDArray[np.bool_]
@@ -30,9 +30,9 @@ LAST_BIT = 63
 
 
 class Asks:
-    """The asks of all regions of a stream as columns, made once from the plan."""
+    """The asks of all regions of a stream as columns, made once from the plan: of NOW, or of windows."""
 
-    def __init__(self, plan: StreamPlan):
+    def __init__(self, plan: StreamPlan, is_windowed: bool = False):
         regions = plan.regions
         self.plan = plan
         # Beyond 62 columns the last bit is shared: more is looked at than need be, never less.
@@ -44,6 +44,8 @@ class Asks:
         shows = np.zeros(max((t.id for t in plan.templates), default=-1) + 1, np.uint64)
         asks = shows.copy()
         for template, constants in zip(plan.templates, plan.constants, strict=True):
+            if (template.window is not None) != is_windowed:
+                continue
             shows[template.id] = self._bits(r for o in template.outputs for r in o.reads)
             if template.where is not None and not self._judge_by_reading(template, constants):
                 self.by_pair.add(template.id)
@@ -88,7 +90,7 @@ class Asks:
         held, holds = (self.truth(objects, rows) for rows in (moves.old_row, moves.new_row))
         return Moves(moves.object, old_x, old_y, new_x, new_y, changed, held, holds)
 
-    def truth(self, objects: LastReadings, rows: I64) -> Bools:
+    def truth(self, objects: Stored, rows: I64) -> Bools:
         """Which condition each reading satisfies: conditions × readings."""
         return truth(self.conditions, len(rows), columns_of(objects, rows))
 
@@ -101,7 +103,7 @@ class Asks:
                 changed[both] |= np.where(differs(column.take(old), column.take(new)), bit, np.uint64(0))
 
 
-def columns_of(objects: LastReadings, rows: I64) -> Columns:
+def columns_of(objects: Stored, rows: I64) -> Columns:
     """Columns of readings by row; NULL for absent ones."""
     indices = pa.array(rows, mask=rows < 0)
     return lambda name: objects.store.column(name).take(indices)

@@ -11,20 +11,16 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import shapely
 
 from sanderling.batches import DeltaBatch
 from sanderling.kernels.cross import Moves, cross
 from sanderling.kernels.grid import Geometry, Grid, build_grid
-from sanderling.merge.consolidate import consolidate, put_together
 from sanderling.operate.asks import Asks
-from sanderling.operate.conditions import judged
 from sanderling.operate.moving import MovingRegions, moving_geometry
 from sanderling.operate.pairs import MoveBatch, PairBatch
 from sanderling.operate.readings import LastReadings
-from sanderling.operate.rows import Emission, signed_rows
-from sanderling.plan.plans import NEVER, POLYGON, StreamPlan, Template
+from sanderling.operate.tell import Tell, prepared
+from sanderling.plan.plans import NEVER, StreamPlan
 
 Bools = npt.NDArray[np.bool_]
 I64 = npt.NDArray[np.int64]
@@ -56,9 +52,10 @@ class Inside:
     def __init__(self, plan: StreamPlan):
         self.plan = plan
         self.asks = Asks(plan)
-        self.polygons = _prepared(plan.regions.wkb)
-        # Where kNN looks for the nearest is its own affair.
-        self.is_range = np.ones(len(plan.regions), np.bool_)
+        self.polygons = prepared(plan.regions.wkb)
+        self.tell = Tell(plan, self.asks, self.polygons)
+        # Where kNN looks for the nearest is its own affair, and so is what windows hold.
+        self.is_range = ~plan.is_windowed
         self.is_range[plan.nearest.region] = False
 
     # ----- which regions live
@@ -132,7 +129,7 @@ class Inside:
             grid = build_grid(geometry)
             found = cross(moves, self.asks.rules(ids, objects), geometry, grid, geometry, grid)
             pairs.append(PairBatch.of(found, arrivals, moves.changed, ids))
-        return self._emit(pairs, objects)
+        return self.tell.rows(pairs, objects)
 
     # ----- what changes
 
@@ -150,67 +147,4 @@ class Inside:
             pairs.append(state.moving.meet(moves, columns, rows_before, objects, focal_moves, focals))
             if state.moving.is_scattered:
                 state.moving = MovingRegions.of(state.moving.ids, self.asks, objects, focals)
-        return self._emit(pairs, objects)
-
-    # ----- pairs to signed rows
-
-    def _emit(self, found: list[PairBatch], objects: LastReadings) -> list[DeltaBatch]:
-        found = [pairs for pairs in found if len(pairs)]
-        if not found:
-            return []
-        pairs = self._exact(PairBatch.concat(found), objects)
-        template_of = self.plan.regions.template[pairs.region]
-        deltas = []
-        for template, constants in zip(self.plan.templates, self.plan.constants, strict=True):
-            mine = pairs.take(template_of == template.id) if len(self.plan.templates) > 1 else pairs
-            if len(mine):
-                rows = self._rows(mine, template, constants, objects)
-                if rows.num_rows:
-                    deltas.append(DeltaBatch(template.id, rows))
-        return deltas
-
-    def _exact(self, pairs: PairBatch, objects: LastReadings) -> PairBatch:
-        """The kernel judged polygons by their bounds: now by their borders."""
-        which = np.flatnonzero(self.plan.regions.kind[pairs.region] == POLYGON)
-        for is_in, rows in pairs.sides():
-            some = which[is_in[which]]
-            if len(some):
-                shapes = self.polygons[pairs.region[some]]
-                is_in[some] = shapely.intersects_xy(shapes, objects.x[rows[some]], objects.y[rows[some]])
-        return pairs
-
-    def _rows(
-        self, pairs: PairBatch, template: Template, constants: pa.Table, objects: LastReadings
-    ) -> pa.Table:
-        if template.id in self.asks.by_pair:
-            self._judge(pairs, template, constants, objects)
-        emission = Emission.of(pairs, (pairs.changed & self.asks.shows[pairs.region]) != 0)
-        rows = signed_rows(emission, template, constants, self.plan.regions, objects.store)
-        may_cancel = template.needs_consolidation or self.asks.are_bits_shared
-        if not may_cancel or not rows.num_rows:
-            return rows
-        return consolidate(rows) if template.into is None else put_together(rows)
-
-    def _judge(
-        self, pairs: PairBatch, template: Template, constants: pa.Table, objects: LastReadings
-    ) -> None:
-        """WHERE over readings and the constants of the very region they meet."""
-        assert template.where is not None
-        in_template = self.plan.regions.row_in_template[pairs.region]
-        for is_in, rows in pairs.sides():
-            some = np.flatnonzero(is_in)
-            if len(some):
-                columns = {
-                    read: objects.store.column(read[2:]).take(pa.array(rows[some]))
-                    if read.startswith("r:")
-                    else constants.column(read).take(pa.array(in_template[some]))
-                    for read in sorted(template.where_reads)
-                }
-                is_in[some] = judged(template.where, columns, len(some))
-
-
-def _prepared(wkb: tuple[bytes | None, ...]) -> npt.NDArray[np.object_]:
-    """Geometries ready for many tests, None where a region is no polygon."""
-    shapes = shapely.from_wkb(np.array(wkb, dtype=object))
-    shapely.prepare(shapes)
-    return np.asarray(shapes, dtype=object)
+        return self.tell.rows(pairs, objects)

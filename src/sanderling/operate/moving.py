@@ -35,11 +35,11 @@ WORTH_ORDERING = 1_000
 def moving_geometry(plan: StreamPlan, ids: I64, focals: LastReadings) -> Geometry:
     """Regions around focal objects as they are now."""
     x, y = focals.places(focals.row_of[plan.regions.focal[ids]])
-    kind, w, h = _extent(plan, ids)
+    kind, w, h = extent(plan, ids)
     return Geometry(np.where(np.isnan(x), ABSENT, kind).astype(np.int8), x, y, w, h)
 
 
-def _extent(plan: StreamPlan, ids: I64) -> tuple[npt.NDArray[np.int8], F64, F64]:
+def extent(plan: StreamPlan, ids: I64) -> tuple[npt.NDArray[np.int8], F64, F64]:
     """Kind, and half the sides or the radius."""
     r = plan.regions
     is_box = r.kind[ids] == BOX
@@ -64,9 +64,9 @@ class MovingRegions:
     def of(cls, ids: I64, asks: Asks, objects: LastReadings, focals: LastReadings) -> MovingRegions:
         """As everything is now."""
         plan = asks.plan
-        rank = _neighbours_together(focals, float(np.median(np.maximum(*_extent(plan, ids)[1:]))))
+        rank = _neighbours_together(focals, float(np.median(np.maximum(*extent(plan, ids)[1:]))))
         ids = ids[np.argsort(rank[plan.regions.focal[ids]], kind="stable")]
-        kind, w, h = _extent(plan, ids)
+        kind, w, h = extent(plan, ids)
         cell, level, reach_w, reach_h = levels(kind, w, h)
         places = np.stack(focals.places(focals.row_of[plan.regions.focal[ids]]), axis=1)
         focal = rank[plan.regions.focal[ids]]

@@ -6,6 +6,8 @@ accept ──► pending ──close──► store (append-only, compacted) ◄
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
@@ -14,9 +16,11 @@ import pyarrow.compute as pc
 from sanderling.batches import TS
 from sanderling.catalog import Stream
 from sanderling.clock import NOTHING_YET, tick_ends
+from sanderling.kernels.chain import chain
 from sanderling.kernels.fold import fold, rows_by_object, stale_tick
 from sanderling.keys import Keys
 from sanderling.operate.pairs import MoveBatch
+from sanderling.plan.plans import previous_of
 
 I64 = npt.NDArray[np.int64]
 F64 = npt.NDArray[np.float64]
@@ -25,6 +29,26 @@ Bools = npt.NDArray[np.bool_]
 NEVER_STALE = np.iinfo(np.int64).max
 # Compaction waits for this much, so that small fleets are not copied all the time.
 WORTH_COMPACTING = 10_000
+
+
+class Stored(Protocol):
+    """Readings by row, wherever they are kept."""
+
+    @property
+    def store(self) -> pa.Table: ...
+
+    @property
+    def x(self) -> F64: ...
+
+    @property
+    def y(self) -> F64: ...
+
+
+class Keeper(Protocol):
+    """Whoever needs more than the last readings."""
+
+    def advance(self, closing: pa.Table, ts: I64, ordered: I64, is_gone: Bools, closed_to: int) -> None:
+        """Takes the readings of ticks that close; `ordered` are those that count, by object and time."""
 
 
 class LastReadings:
@@ -36,13 +60,20 @@ class LastReadings:
       memory    objects that are gone, and rows that were replaced, are forgotten
     """
 
-    def __init__(self, stream: Stream, schema: pa.Schema, lasting: pa.Array | None = None):
-        """`lasting` keys have the first numbers, for ever."""
+    def __init__(
+        self, stream: Stream, schema: pa.Schema, lasting: pa.Array | None = None,
+        previous: tuple[str, ...] = (),
+    ):  # fmt: skip
+        """`lasting` keys have the first numbers, for ever; of `previous` columns what was before is kept."""
         self.stream = stream
         self.schema = schema
+        self.previous = previous
+        # Whoever needs all readings of ticks that close gets them; then all are saved, not only the last.
+        self.history: Keeper | None = None
+        self.is_every_saved = False
         self._lasting = pa.array([], schema.field(stream.key).type) if lasting is None else lasting
         self._forget_all()
-        self.store: pa.Table = schema.empty_table()
+        self.store: pa.Table = self.store_schema.empty_table()
         self.x: F64 = np.empty(0, np.float64)
         self.y: F64 = np.empty(0, np.float64)
         self.pending: pa.Table = schema.empty_table()
@@ -50,6 +81,22 @@ class LastReadings:
         # For saving only what changed: readings since the last drain whose ticks have closed are logged.
         self._is_pending_saved: Bools = np.empty(0, np.bool_)
         self._log: list[pa.Table] = []
+
+    @property
+    def store_schema(self) -> pa.Schema:
+        """Readings as they are kept: what columns were in the reading before stands behind them."""
+        more = [pa.field(previous_of(c), self.schema.field(c).type) for c in self.previous]
+        return pa.schema([*self.schema, *more])
+
+    def remember(self, previous: tuple[str, ...]) -> None:
+        """From now on what these columns were before is kept; of what is there already it is not known."""
+        self.previous, known = previous, set(self.store.column_names)
+        nothing = {
+            n: pa.nulls(self.store.num_rows, t) for n, t in _types(self.store_schema) if n not in known
+        }
+        for name, column in nothing.items():
+            self.store = self.store.append_column(name, column)
+        self.store = self.store.select(self.store_schema.names)
 
     def _forget_all(self) -> None:
         self.keys = Keys(self._lasting)
@@ -85,10 +132,19 @@ class LastReadings:
         objects = self._intern(closing.column(stream.key))
         by_time = np.argsort(ts, kind="stable") if (np.diff(ts) < 0).any() else np.arange(len(ts))
         ordered = rows_by_object(objects, len(self.row_of), by_time)
-        self._log_last(closing, objects[ordered], ordered, is_saved)
         stale_us = -1 if stream.stale_after_us is None else stream.stale_after_us
+        is_gone = self._is_gone(closing)
+        counts = np.ones(len(ts), np.bool_)
+        logged = closing
+        if self.previous or self.history is not None:
+            counts, before = chain(
+                ordered, objects, ts, is_gone, self.row_of, self.ts_of, self.store.num_rows,
+                stream.tick_us, stale_us,
+            )  # fmt: skip
+            closing = self._with_previous(closing, before)
+        self._log_last(logged, objects, ordered[counts[ordered]], is_saved)
         kept, tick, who, old, new = fold(
-            ordered, objects, ts, self._is_gone(closing), self.row_of, self.ts_of,
+            ordered, objects, ts, is_gone, self.row_of, self.ts_of,
             self.store.num_rows, stream.tick_us, stale_us, closed_to,
         )  # fmt: skip
         self._append(
@@ -97,16 +153,34 @@ class LastReadings:
         if len(ts):
             self._quiet_to = min(self._quiet_to, stale_tick(int(ts.min()), stale_us, stream.tick_us))
         silent = self._silent(stale_us, closed_to)
+        if self.history is not None:
+            self.history.advance(closing, ts, ordered[counts[ordered]], is_gone, closed_to)
         if len(silent[0]):
             tick, who, old = (np.concatenate(pair) for pair in zip((tick, who, old), silent, strict=True))
             new = np.concatenate([new, np.full(len(silent[0]), -1)])
         by_tick = np.argsort(tick, kind="stable")
         return MoveBatch(tick[by_tick], who[by_tick], old[by_tick], new[by_tick])
 
-    def _log_last(self, closing: pa.Table, owners: I64, ordered: I64, is_saved: Bools) -> None:
-        """Of the readings not saved yet only each object's last still matters, now that their ticks close."""
+    def _with_previous(self, closing: pa.Table, before: I64) -> pa.Table:
+        """With what columns were in the reading before."""
+        rows = pa.array(before, mask=before < 0)
+        for name in self.previous:
+            known = pa.chunked_array(
+                [*self.store.column(name).chunks, *closing.column(name).chunks], closing.field(name).type
+            )
+            closing = closing.append_column(previous_of(name), known.take(rows))
+        return closing
+
+    def _log_last(self, closing: pa.Table, objects: I64, ordered: I64, is_saved: Bools) -> None:
+        """Of the readings not saved yet only each object's last still matters, now that their ticks close.
+
+        And the one before it, where somebody asks what was before; or all, where somebody holds them.
+        """
         if not is_saved.all():
-            last = ordered[np.append(owners[1:] != owners[:-1], True)]
+            of, n_last = objects[ordered], 2 if self.previous else 1
+            # Those that n further on there is another object, or nobody.
+            is_last = np.append(of[n_last:] != of[:-n_last], np.ones(min(n_last, len(of)), np.bool_))
+            last = ordered if self.is_every_saved else ordered[is_last]
             # In order of arrival: what is restored is replayed.
             self._log.append(closing.take(pa.array(np.sort(last[~is_saved[last]]))))
 
@@ -145,7 +219,7 @@ class LastReadings:
 
     def _intern(self, keys: pa.ChunkedArray) -> I64:
         """Each key's object number; keys not seen before get new ones."""
-        numbers = self.keys.number(_flat(keys))
+        numbers = self.keys.number(flat(keys))
         new = len(self.keys) - len(self.row_of)
         if new:
             self.row_of = np.concatenate([self.row_of, np.full(new, -1)])
@@ -180,7 +254,7 @@ class LastReadings:
             return self.schema.empty_table()
         numbers = self.keys.find(keys)
         rows = self.row_of[numbers[numbers >= 0]]
-        last = self.store.take(pa.array(rows[rows >= 0]))
+        last = self.store.select(self.schema.names).take(pa.array(rows[rows >= 0]))
         is_asked = pc.is_in(self.pending.column(self.stream.key), value_set=keys)
         return pa.concat_tables([last, self.pending.filter(is_asked)]).combine_chunks()
 
@@ -225,6 +299,10 @@ class LastReadings:
         return x, y
 
 
+def _types(schema: pa.Schema) -> list[tuple[str, pa.DataType]]:
+    return [(field.name, field.type) for field in schema]
+
+
 def int64_of(table: pa.Table, column: str) -> I64:
     return np.asarray(table.column(column).to_numpy(), np.int64)
 
@@ -233,7 +311,7 @@ def float64_of(table: pa.Table, column: str) -> F64:
     return np.asarray(table.column(column).to_numpy(), np.float64)
 
 
-def _flat(column: pa.ChunkedArray) -> pa.Array:
+def flat(column: pa.ChunkedArray) -> pa.Array:
     return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
 
 

@@ -13,13 +13,15 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sanderling.batches import LATE, ROW, TS, TURNS, CandidateBatch, DeltaBatch
+from sanderling.batches import LATE, ROW, TS, TURNS, CandidateBatch, DeltaBatch, LatestBatch
 from sanderling.clock import NOTHING_YET, closed_by, tick_end, tick_ends
 from sanderling.operate.inside import Inside, InsideState
 from sanderling.operate.nearest import Nearest, NearestState
 from sanderling.operate.pairs import NO_MOVES, MoveBatch
+from sanderling.operate.past import Past
 from sanderling.operate.readings import LastReadings, int64_of
 from sanderling.operate.waiting import Wait, Waiting, is_in
+from sanderling.operate.window import Windowed, WindowState
 from sanderling.plan.plans import ALWAYS, NEVER, Plan, Plans, StreamPlan
 from sanderling.route.controls import announce
 from sanderling.route.pack import focal_columns
@@ -39,7 +41,7 @@ from sanderling.route.parcels import (
     Parcel,
 )
 
-Change = DeltaBatch | CandidateBatch
+Change = DeltaBatch | CandidateBatch | LatestBatch
 I64 = npt.NDArray[np.int64]
 
 
@@ -61,16 +63,20 @@ class StreamShard:
     live: InsideState
     nearest: Nearest
     near: NearestState
+    windowed: Windowed
+    seen: WindowState
     turns: list[int]
 
     def __init__(self, plan: StreamPlan, schema: pa.Schema):
         self.plan = plan
         self.stream = plan.stream
         self.clock = Clock()
-        self.objects = LastReadings(plan.stream, schema)
+        self.objects = LastReadings(plan.stream, schema, previous=plan.previous)
         narrow = pa.schema([schema.field(name) for name in focal_columns(plan.stream)])
         self.focals = LastReadings(plan.stream, narrow, plan.focals)
         self.waiting = Waiting(plan.stream.key, narrow)
+        self.past = Past(self.objects, self.focals)
+        self.past.begin(plan)
         self.rebuild()
 
     def rebuild(self) -> None:
@@ -78,6 +84,7 @@ class StreamShard:
         regions = self.plan.regions
         self.inside = Inside(self.plan)
         self.nearest = Nearest(self.plan, self.inside.asks, self.inside.polygons)
+        self.windowed = Windowed(self.plan, self.inside.polygons)
         times = np.concatenate([regions.begin, regions.end])
         self.turns = [int(t) for t in np.unique(times) if t not in (ALWAYS, NEVER)]
         self.refresh()
@@ -92,6 +99,7 @@ class StreamShard:
         came = plan.focals.filter(pa.array(~is_in(plan.focals, self.plan.focals)))
         self.plan = plan
         self.focals.follow(plan.focals)
+        self.past.turn_to(plan, self.clock.closed_to)
         self.waiting.keep(plan.focals)
         if len(came):
             self.waiting.begin(Wait(plan.version, plan.new_from, came))
@@ -104,7 +112,7 @@ class StreamShard:
         self.focals.accept(self.waiting.end(version, said))
         if self.clock.closed_to != NOTHING_YET:
             # Ticks that have closed since: nobody has asked about these objects in them.
-            moves = self.focals.close(self.clock.closed_to)
+            moves = self.past.close_focals(self.clock.closed_to)
             self.nearest.settle(self.near, NO_MOVES, moves, self.objects, self.focals)
         if self._begin_if_nothing_closed():
             self.refresh()
@@ -200,6 +208,7 @@ class StreamShard:
                 deltas += self._step(turn - self.stream.tick_us)
                 self.live = self.inside.ended(self.live, turn, self.objects, self.focals)
                 self.nearest.end(self.near, turn)
+                self.seen = self.windowed.ended(self.seen, turn)
                 deltas += self._step(turn)
                 self.clock.begun = self.waiting.ready
                 self.live, answers = self.inside.begun(
@@ -207,6 +216,9 @@ class StreamShard:
                 )
                 deltas += answers
                 deltas += self.nearest.begin(self.near, turn, self.objects, self.clock.begun)
+                if self.past.held is not None:
+                    self.seen, whole = self.windowed.begun(self.seen, turn, self.past.held, self.clock.begun)
+                    deltas += whole
         deltas += self._step(target)
         if self.compact():
             self.refresh()
@@ -225,18 +237,23 @@ class StreamShard:
 
     def answer(self, queries: list[int]) -> list[DeltaBatch]:
         """The whole answers of some queries, as at the last tick that closed."""
-        return self.inside.answer(self.live, queries, self.clock.closed_to, self.objects, self.focals)
+        closed_to = self.clock.closed_to
+        answers = self.inside.answer(self.live, queries, closed_to, self.objects, self.focals)
+        if self.past.held is not None:
+            answers += self.windowed.answer(self.seen, queries, closed_to, self.past.held)
+        return answers
 
-    def nearest_of(self, queries: list[int]) -> list[int]:
-        """The kNN queries among some queries."""
+    def merged_of(self, queries: list[int]) -> list[int]:
+        """The queries among some whose answers only the merge stage knows."""
         found: list[int] = np.intersect1d(queries, self.nearest.queries).tolist()
-        return found
+        return found + self.windowed.of_all(queries)
 
     def refresh(self) -> None:
         """What follows from the readings, made anew."""
         clock = self.clock
         self.live = self.inside.new_state(clock.closed_to, self.objects, self.focals, clock.begun)
         self.near = self.nearest.new_state(clock.closed_to, self.objects, self.focals, clock.begun)
+        self.seen = self.windowed.new_state(clock.closed_to, clock.begun)
 
     def settle(self, moves: MoveBatch, focal_moves: MoveBatch, before: Clock) -> None:
         """What follows from the readings, after moves whose changes have been told by another copy."""
@@ -255,11 +272,21 @@ class StreamShard:
         if target <= self.clock.closed_to:
             return []
         rows_before = self.objects.row_of.copy()
-        moves, focal_moves = self.objects.close(target), self.focals.close(target)
+        moves, focal_moves = self.close_readings(target)
         self.clock.closed_to = target
         columns = self.inside.asks.moves(moves, self.objects)
         parts = (columns, self.objects, rows_before, focal_moves, self.focals)
-        return [*self.inside.apply(self.live, moves, *parts), *self.nearest.apply(self.near, moves, *parts)]
+        changes: list[Change] = [
+            *self.inside.apply(self.live, moves, *parts), *self.nearest.apply(self.near, moves, *parts)
+        ]  # fmt: skip
+        if self.past.held is not None:
+            changes += self.windowed.apply(self.seen, self.past.held)
+        return changes
+
+    def close_readings(self, target: int) -> tuple[MoveBatch, MoveBatch]:
+        """Readings of ticks up to `target` count from now on: how objects, and focal objects, moved."""
+        focal_moves = self.past.close_focals(target)
+        return self.objects.close(target), focal_moves
 
     def told_of(self, queries: I64, before: Clock) -> Parcel:
         """How far time has come, and which of these queries have begun or ended since."""
@@ -343,6 +370,7 @@ class Shard:
             stream = self.streams[part.stream.name]
             stream.plan = part
             stream.focals.follow(part.focals)
+            stream.past.begin(part)
         self.version, self.composed = version, composed_in(self.plan_of(version))
 
     def plan_of(self, version: int) -> Plan:
@@ -371,9 +399,10 @@ class Shard:
                 header = {"ask": ask.header["ask"], "template": answer.template, "stream": name}
                 yield Parcel(ANSWER, answer.rows, header)
             mine = np.intersect1d(ask.header["queries"], stream.plan.regions.query)
-            merged = {*stream.nearest_of(mine.tolist()), *np.intersect1d(mine, self.composed).tolist()}
+            merged = {*stream.merged_of(mine.tolist()), *np.intersect1d(mine, self.composed).tolist()}
             if self.number == 0 and merged:
-                # Merge partitions know who the nearest of all shards are, and what comes of branches.
+                # Merge partitions know who the nearest, and which the last, of all shards are, and what
+                # comes of branches.
                 header = {"ask": ask.header["ask"], "stream": name, "tick": stream.clock.closed_to}
                 yield Parcel(ASK, ask.table, {**header, "queries": sorted(merged)})
 
@@ -382,7 +411,7 @@ class Shard:
         header = {"stream": stream, "shard": self.number}
         return [
             Parcel(CANDIDATES, change.rows, {**header, "template": change.template})
-            if isinstance(change, CandidateBatch)
+            if isinstance(change, CandidateBatch | LatestBatch)
             else Parcel(DELTAS, change.rows, {"template": change.template, "stream": stream})
             for change in changes
         ]

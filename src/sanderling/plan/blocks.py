@@ -12,9 +12,9 @@ from sanderling.catalog import Stream, Table
 from sanderling.errors import Place, QueryError
 from sanderling.language.dialect import LocationInside
 from sanderling.language.parse import parse_template
-from sanderling.language.statements import InsideTarget, NearestTarget, Span
+from sanderling.language.statements import InsideTarget, NearestTarget, Span, WindowClause
 from sanderling.plan.distances import is_distance, nearness, sides_of, written_out
-from sanderling.plan.expressions import span_of
+from sanderling.plan.expressions import is_previous, span_of
 from sanderling.plan.grouping import Grouping
 from sanderling.plan.joining import Joining, Link
 from sanderling.plan.relations import Relations
@@ -33,6 +33,7 @@ class Block:
     text: str
     inside: InsideTarget | None
     nearest: NearestTarget | None
+    window: WindowClause | None
     scope: RowScope = field(init=False)
     sides: list[Side] = field(init=False)
 
@@ -110,7 +111,7 @@ class Block:
         self.relations.refuse_odd_relation(relation, self.text, self.span)
         self.work.queries.append(relation.name)
         statement = parse_template(sql)
-        return self.work.query(statement.select, sql, statement.inside, statement.nearest)
+        return self.work.query(statement.select, sql, statement)
 
     def _refuse_same_names(self) -> None:
         seen: set[str] = set()
@@ -170,8 +171,10 @@ class Block:
                 for side in sides_of(n, self.scope):
                     assert side.place
                     uses |= {(self.sides.index(side), name) for name in side.place}
+            elif is_previous(n) and len(n.expressions) == 1 and isinstance(n.expressions[0], exp.Column):
+                uses.add(self.scope.find_previous(n.expressions[0]))
         for column in node.find_all(exp.Column):
-            if any(is_distance(above) for above in _above(column)):
+            if any(is_distance(above) or is_previous(above) for above in _above(column)):
                 continue
             side, found = self.scope.find(column)
             uses.add((self.sides.index(side), found.name))

@@ -18,7 +18,16 @@ import pyarrow.compute as pc
 from sanderling.catalog import Stream
 from sanderling.plan.cohorts import Cohort
 from sanderling.plan.compositions import Composition
-from sanderling.plan.plans import Nearest, Plan, PlannedQueries, PlannedTree, Regions, StreamPlan, Template
+from sanderling.plan.plans import (
+    Nearest,
+    Plan,
+    PlannedQueries,
+    PlannedTree,
+    Regions,
+    StreamPlan,
+    Template,
+    previous_of,
+)
 from sanderling.plan.selects import Draft
 
 I64 = npt.NDArray[np.int64]
@@ -163,7 +172,7 @@ def _template(number: int, draft: Draft | Composition, constants: pa.Schema, int
     return Template(
         number, draft.stream.name, draft.where, draft.where_reads, draft.outputs,
         pa.schema([]) if is_without else constants, draft.is_keyed, draft.where_words,
-        draft.nearest is not None, into,
+        draft.nearest is not None, draft.window, into,
     )  # fmt: skip
 
 
@@ -250,9 +259,9 @@ def _nearest(cohorts: list[Numbered], order: I64, focal: I64) -> Nearest:
 
 def _kept(stream: Stream, templates: list[Template]) -> tuple[str, ...]:
     """Columns that some query reads, beside key, place and gone, which every shard holds anyway."""
-    reads = {r[2:] for t in templates for o in t.outputs for r in o.reads if r.startswith("r:")}
-    reads |= {r[2:] for t in templates for r in t.where_reads if r.startswith("r:")}
-    return tuple(name for name in _all_columns(stream) if name in reads)
+    reads = {r[2:] for t in templates for r in t.reads if r.startswith("r:")}
+    reads |= {r[2:] for t in templates if t.window is not None for r in t.window.until_reads}
+    return tuple(name for name in _all_columns(stream) if name in reads or previous_of(name) in reads)
 
 
 def _all_columns(stream: Stream) -> tuple[str, ...]:

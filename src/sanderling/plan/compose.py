@@ -14,7 +14,7 @@ from sqlglot import exp
 from sanderling.catalog import Column
 from sanderling.errors import Place, QueryError
 from sanderling.language.dialect import LocationInside
-from sanderling.language.statements import InsideTarget, NearestTarget, RegisterQuery
+from sanderling.language.statements import RegisterQuery
 from sanderling.plan import tree
 from sanderling.plan.blocks import Block
 from sanderling.plan.compositions import Composition
@@ -71,7 +71,7 @@ class Composer:
 
     def composition(self, statement: RegisterQuery, text: str) -> Composition:
         work = Work(self, statement)
-        answer = work.query(statement.select, text, statement.inside, statement.nearest)
+        answer = work.query(statement.select, text, statement)
         if not work.branches:
             place = Place.in_text(text, statement.name.span.start, statement.name.span.end)
             raise QueryError(
@@ -107,18 +107,18 @@ class Work:
     tables: list[str] = field(default_factory=list)
     queries: list[str] = field(default_factory=list)
 
-    def query(
-        self, query: exp.Expr, text: str, inside: InsideTarget | None = None,
-        nearest: NearestTarget | None = None,
-    ) -> Derived:  # fmt: skip
+    def query(self, query: exp.Expr, text: str, statement: RegisterQuery | None = None) -> Derived:
+        """What a SELECT gives; the clauses of ours are the statement's, if it is the whole of one."""
         if isinstance(query, exp.Union):
             return self._union(query, text)
         if isinstance(query, exp.Subquery):
             return self.query(query.this, text)
         assert isinstance(query, exp.Select)
-        inside = inside or query.args.get("inside")
-        nearest = nearest or query.args.get("nearest")
-        return Block(self, query, text, inside, nearest).planned()
+        if statement is not None:
+            clauses = (statement.inside, statement.nearest, statement.window)
+        else:
+            clauses = tuple(query.args.get(c) for c in ("inside", "nearest", "our_window"))  # type: ignore[assignment]
+        return Block(self, query, text, *clauses).planned()
 
     def _union(self, union: exp.Union, text: str) -> Derived:
         left, right = self.query(union.this, text), self.query(union.expression, text)

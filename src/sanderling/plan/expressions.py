@@ -20,6 +20,7 @@ from sanderling.errors import Place, QueryError, did_you_mean
 from sanderling.language.dialect import LocationInside, unknown_type
 from sanderling.language.statements import Span, Spot
 from sanderling.plan import functions
+from sanderling.plan.plans import previous_of
 from sanderling.plan.rewrite import engine_sql, pair_column
 from sanderling.plan.times import time_of
 from sanderling.types import ALIASES, TYPES, SqlType
@@ -58,6 +59,14 @@ class Scope:
             self.sides[table_alias.casefold()] = table  # type: ignore[assignment]
             self.aliases.append(table_alias)
 
+    def types(self) -> dict[str, SqlType]:
+        """All pair columns that there are, with their types."""
+        types = {f"r:{c.name}": c.type for c in self.stream.columns}
+        types |= {f"r:{previous_of(c.name)}": c.type for c in self.stream.columns}
+        if self.table is not None:
+            types |= {f"q:{c.name}": c.type for c in self.table.columns}
+        return types
+
     def resolve(self, column: exp.Column) -> tuple[str, SqlType]:
         """The pair column that `column` means, and its type."""
         if column.args.get("db"):
@@ -72,16 +81,27 @@ class Scope:
             raise self.refuse(column, "query.ambiguous_column", f'"{column.name}" is in both', hint)
         raise self._unknown(column)
 
+    def previous(self, column: exp.Column) -> str:
+        """The pair column that PREVIOUS of a column means."""
+        read = self.resolve(column)[0]
+        if not read.startswith("r:"):
+            raise self._no_previous(column)
+        return f"r:{self._previous_in(self.stream, read[2:], column)}"
+
+    def _previous_in(self, stream: Stream, name: str, column: exp.Column) -> str:
+        found = previous_of(name)
+        if stream.column(found) is not None:
+            message = f'a column of the stream is itself named "{found}"'
+            raise self.refuse(column, "query.unsupported", message, "name that column in another way")
+        return found
+
+    def _no_previous(self, column: exp.Column) -> QueryError:
+        hint = "only readings come one after the other"
+        return self.refuse(column, "query.unsupported", "PREVIOUS takes a column of the stream", hint)
+
     def name_of(self, column: exp.Column) -> str:
         """A column's name as it was declared."""
         return self.resolve(column)[0][2:]
-
-    def types(self) -> dict[str, SqlType]:
-        """The types of all pair columns."""
-        types = {f"r:{c.name}": c.type for c in self.stream.columns}
-        if self.table is not None:
-            types |= {f"q:{c.name}": c.type for c in self.table.columns}
-        return types
 
     def meaning(self) -> tuple[object, ...]:
         """What the same expression means the same under."""
@@ -142,6 +162,9 @@ def check(node: exp.Expr, scope: Scope) -> None:
     """Refuses whatever is not a pure function of one row."""
     for n in node.walk():
         kind = type(n)
+        if is_previous(n):
+            _check_previous(n, scope)
+            continue
         if kind not in functions.ALLOWED:
             raise _not_allowed(n, scope)
         if kind is exp.In and n.args.get("query"):
@@ -160,6 +183,28 @@ def check(node: exp.Expr, scope: Scope) -> None:
             _check_interval(n, scope)
         if kind in (exp.RegexpLike, exp.RegexpExtract, exp.Escape):
             _check_pattern(n, scope)
+
+
+def is_previous(n: exp.Expr) -> bool:
+    """Whether this is PREVIOUS(…): a column's value in the same object's reading before."""
+    return isinstance(n, exp.Anonymous) and n.name.upper() == "PREVIOUS"
+
+
+def _check_previous(n: exp.Expr, scope: Scope) -> None:
+    if len(n.expressions) != 1:
+        hint = "write PREVIOUS(ts)"
+        raise scope.refuse(n, "query.wrong_argument_count", "PREVIOUS takes one column", hint)
+    column = n.expressions[0]
+    if not isinstance(column, exp.Column):
+        hint = "take PREVIOUS of each column, and compute outside"
+        raise scope.refuse(n, "query.unsupported", "PREVIOUS takes a column of the stream", hint)
+    scope.previous(column)
+
+
+def resolve_previous(holder: exp.Expr, scope: Scope) -> None:
+    """Each PREVIOUS(…) becomes the pair column that it reads."""
+    for n in [n for n in holder.walk() if is_previous(n)]:
+        n.replace(pair_column(scope.previous(n.expressions[0]), n.expressions[0].this))
 
 
 def _not_allowed(n: exp.Expr, scope: Scope) -> QueryError:

@@ -10,7 +10,7 @@ from sqlglot import exp
 from sanderling.catalog import Column
 from sanderling.plan import tree
 from sanderling.plan.distances import written_out
-from sanderling.plan.expressions import Constant, Scope, constant_of, span_of
+from sanderling.plan.expressions import Constant, Scope, constant_of, resolve_previous, span_of
 from sanderling.plan.rewrite import engine_sql
 from sanderling.plan.selects import SelectPlanner
 from sanderling.plan.sides import Derived, GroupScope, RowScope, Side
@@ -148,9 +148,7 @@ class _Grouped:
                     found, "query.not_grouped", "an aggregate stands above GROUP BY", "remove it"
                 )
         self.groups = [computed(self.selects, written_out(n, under), under, self.constants) for n in nodes]
-        self.keys = {
-            engine_sql(written_out(n, under), under)[0]: i for i, n in reversed(list(enumerate(nodes)))
-        }
+        self.keys = {self._key(n): i for i, n in reversed(list(enumerate(nodes)))}
         self.kinds = {type(n.unnest()) for n in nodes}
         self.inputs: list[Written] = []
         self.sums: list[tree.Sum] = []
@@ -220,6 +218,12 @@ class _Grouped:
             return place, TYPES["BIGINT"]
         return place, TYPES["DOUBLE"] if kind in (tree.AVG, tree.STDDEV) else written.type
 
+    def _key(self, node: exp.Expr) -> str:
+        """What is the same for expressions that mean the same."""
+        holder = exp.Paren(this=written_out(node, self.under))
+        resolve_previous(holder, self.under)
+        return engine_sql(holder.this, self.under)[0]
+
     def replaced(self, node: exp.Expr) -> exp.Expr:
         """The same with what is grouped by, and aggregates, as columns of the groups."""
         return node.transform(self._replace)
@@ -228,7 +232,7 @@ class _Grouped:
         if isinstance(node, exp.AggFunc):
             return self._column(len(self.groups) + self._learn(node), node)
         if type(node) in self.kinds:
-            place = self.keys.get(engine_sql(written_out(node, self.under), self.under)[0])
+            place = self.keys.get(self._key(node))
             if place is not None:
                 return self._column(place, node)
         return node

@@ -146,7 +146,7 @@ class Joining:
         """The columns that are needed, with the side they are of; a stream's with those of its regions."""
         side = self.sides[number]
         owners = [number, *([self.sides.index(side.regions)] if side.regions else [])]
-        return [(o, c) for o in owners for c in self.sides[o].columns if (o, c.name) in self.needed]
+        return [(o, c) for o in owners for c in self.sides[o].all_columns if (o, c.name) in self.needed]
 
     def _source(self, number: int, columns: list[tuple[int, Column]]) -> tree.Node:
         side, conditions = self.sides[number], self.below.get(number, [])
@@ -179,9 +179,10 @@ class Joining:
         assert table is None or isinstance(table, Table)
         block = self.block
         scope = Scope(block.text, block.span, stream, side.alias, table, regions.alias if regions else "")
-        asked = replace(self.work.statement, inside=block.inside, nearest=block.nearest)
+        asked = replace(self.work.statement, inside=block.inside, nearest=block.nearest, window=block.window)
         shape, used = block.relations.inside(asked, conditions, scope)
         nearest = block.relations.nearest(asked, scope)
+        window = self.selects.window(asked, scope)
         constants: list[Constant] = []
         judged = [c for c in conditions if not isinstance(c, LocationInside)]
         where, reads, words = self.selects.where(judged, scope, constants)
@@ -190,7 +191,7 @@ class Joining:
             name = f"{'r' if self.sides[owner] is side else 'q'}:{c.name}"
             outputs.append(OutputColumn(c.name, name, c.type, frozenset((name,)), True, c.name))
         return Draft(
-            stream, table, shape, where, reads, tuple(outputs), tuple(constants), used, words, nearest
+            stream, table, shape, where, reads, tuple(outputs), tuple(constants), used, words, nearest, window
         )
 
     # ----- where two meet

@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sanderling.catalog import Stream
+from sanderling.language.statements import NEXT, PER_KEY, ROWS, TIME, UNTIL  # kinds of window
 from sanderling.plan.tree import Node
 from sanderling.types import SqlType
 
@@ -23,6 +24,14 @@ BOX, DISC, POLYGON, EVERYWHERE = 0, 1, 2, 3
 
 ALWAYS = np.iinfo(np.int64).min
 NEVER = np.iinfo(np.int64).max
+
+# What PREVIOUS(ts) reads is the pair column `r:previous(ts)`.
+PREVIOUS = "r:previous("
+
+
+def previous_of(column: str) -> str:
+    """The name, in a store of readings, of what a column was in the same object's reading before."""
+    return f"{PREVIOUS[2:]}{column})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +54,30 @@ class OutputColumn:
 
 
 @dataclass(frozen=True, slots=True)
+class Window:
+    """Which readings of a stream a query looks at: of its kind and size, or until a condition holds.
+
+    The condition is over the held reading, `r:…`, and a later one of the same object, `n:…`.
+    """
+
+    kind: str
+    size: int = 0  # microseconds, or a number of readings
+    until: str | None = None
+    until_reads: frozenset[str] = frozenset()
+    words: str = field(default="", compare=False)
+
+    @property
+    def is_of_all(self) -> bool:
+        """Whether no shard knows by itself what is in it."""
+        return self.kind == ROWS
+
+    @property
+    def is_of_chains(self) -> bool:
+        """Whether it is the readings that follow which end it, not the time."""
+        return self.kind in (PER_KEY, NEXT, UNTIL)
+
+
+@dataclass(frozen=True, slots=True)
 class Template:
     """Queries of one shape: everything about them but their constants."""
 
@@ -57,19 +90,31 @@ class Template:
     is_keyed: bool
     where_words: str | None = field(default=None, compare=False)
     is_nearest: bool = False
+    window: Window | None = None  # None: NOW
     into: int | None = None  # of a branch: the template whose tree its rows go into
+
+    @property
+    def is_of_last(self) -> bool:
+        """Whether its window holds the last readings of all shards together."""
+        return self.window is not None and self.window.is_of_all
 
     @property
     def is_merged(self) -> bool:
         """Whether no shard can finish its rows: the nearest are those of all shards; equal rows cancel."""
-        return self.is_nearest or not self.is_keyed or self.into is not None
+        return self.is_nearest or not self.is_keyed or self.is_of_last or self.into is not None
 
     @property
     def needs_consolidation(self) -> bool:
-        """Whether rows can cancel: equal rows of several objects, or expressions that give the same again."""
-        return not self.is_keyed or any(
+        """Whether rows can cancel: equal rows of several objects, of several readings of one, or
+        expressions that give the same again."""
+        return (not self.is_keyed or self.window is not None) or any(
             not o.is_plain and any(r.startswith("r:") for r in o.reads) for o in self.outputs
         )
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """The pair columns that its condition and its select list read."""
+        return self.where_reads.union(*(o.reads for o in self.outputs))
 
     def schema(self) -> pa.Schema:
         """The columns of its signed rows."""
@@ -143,9 +188,26 @@ class StreamPlan:
     @property
     def watched(self) -> tuple[str, ...]:
         """Reading columns, other than key and place, whose change can change an answer."""
-        reads = {r for t in self.templates for o in t.outputs for r in o.reads}
-        reads |= {r for t in self.templates for r in t.where_reads}
+        of_now = [t for t in self.templates if t.window is None]
+        reads = {r for t in of_now for o in t.outputs for r in o.reads}
+        reads |= {r for t in of_now for r in t.where_reads}
         return tuple(sorted(r[2:] for r in reads if r.startswith("r:") and r[2:] != self.stream.key))
+
+    @property
+    def previous(self) -> tuple[str, ...]:
+        """Columns of which some query reads the value that the same object's reading before had."""
+        reads = {r for t in self.templates for r in t.reads if r.startswith(PREVIOUS)}
+        return tuple(sorted(r[len(PREVIOUS) : -1] for r in reads if self.stream.column(r[2:]) is None))
+
+    @property
+    def windows(self) -> tuple[Window, ...]:
+        """All windows of queries, each once."""
+        return tuple(dict.fromkeys(t.window for t in self.templates if t.window is not None))
+
+    @property
+    def is_windowed(self) -> npt.NDArray[np.bool_]:
+        """By region whether its query has a window."""
+        return np.isin(self.regions.template, [t.id for t in self.templates if t.window is not None])
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,3 +300,9 @@ class Plan:
 
 # Each version of a plan that lives, by its number.
 Plans = Callable[[int], Plan]
+
+__all__ = [
+    "ALWAYS", "BOX", "DISC", "EVERYWHERE", "NEVER", "NEXT", "NO_NEAREST", "NO_QUERIES", "PER_KEY", "POLYGON",
+    "ROWS", "TIME", "UNTIL", "Nearest", "OutputColumn", "Plan", "PlannedQueries", "PlannedQuery", "Plans",
+    "Regions", "StreamPlan", "Template", "Window", "previous_of",
+]  # fmt: skip

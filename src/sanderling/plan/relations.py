@@ -24,7 +24,16 @@ from sanderling.language.statements import (
 from sanderling.plan.expressions import Scope, span_of
 
 PLAIN_CLAUSES = {"expressions", "from_", "joins", "where"}
-COMPOSED_CLAUSES = PLAIN_CLAUSES | {"distinct", "group", "having", "order", "limit", "inside", "nearest"}
+COMPOSED_CLAUSES = PLAIN_CLAUSES | {
+    "distinct",
+    "group",
+    "having",
+    "order",
+    "limit",
+    "inside",
+    "nearest",
+    "our_window",
+}
 
 Shape = Coverage | MovingRectShape | MovingCircleShape | None
 

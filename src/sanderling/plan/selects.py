@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from sanderling import relational
 from sanderling.catalog import Stream, Table
-from sanderling.errors import did_you_mean
+from sanderling.errors import Place, QueryError, did_you_mean
 from sanderling.language.dialect import LocationInside
 from sanderling.language.parse import too_deep
 from sanderling.language.statements import NearestTarget, RegisterQuery
@@ -20,11 +20,14 @@ from sanderling.plan.expressions import (
     check,
     constant_of,
     duckdb_words,
+    is_previous,
     lift,
+    resolve_previous,
     types_of,
 )
 from sanderling.plan.families import settle
-from sanderling.plan.plans import OutputColumn
+from sanderling.plan.nexts import NextScope
+from sanderling.plan.plans import ROWS, OutputColumn, Window
 from sanderling.plan.relations import Relations, Shape
 from sanderling.plan.rewrite import engine_sql
 from sanderling.plan.words import shortened, words_of
@@ -45,12 +48,13 @@ class Draft:
     regions_used: tuple[str, ...]
     where_words: str | None = None
     nearest: NearestTarget | None = None
+    window: Window | None = None
 
     @property
     def template_key(self) -> tuple[object, ...]:
         types = tuple((c.name, c.type.name) for c in self.constants)
         table = self.table.name if self.table else None
-        return (self.stream.name, table, self.where, self.outputs, types, self.nearest is None)
+        return (self.stream.name, table, self.where, self.outputs, types, self.nearest is None, self.window)
 
     def used(self, kind: str) -> tuple[str, ...]:
         """The names of a kind that it would miss."""
@@ -93,8 +97,41 @@ class SelectPlanner:
         outputs = self._outputs(select, scope, constants)
         return Draft(
             scope.stream, scope.table, inside, where, where_reads, outputs, tuple(constants), used, words,
-            nearest,
+            nearest, self.window(statement, scope),
         )  # fmt: skip
+
+    # ----- WINDOW
+
+    def window(self, statement: RegisterQuery, scope: Scope) -> Window | None:
+        clause = statement.window
+        if clause is None:
+            return None
+        if statement.nearest is not None:
+            place = Place.in_text(scope.text, clause.span.start, clause.span.end)
+            hint = "kNN is of each object's last reading; leave out WINDOW"
+            raise QueryError("query.unsupported", "kNN does not take a WINDOW yet", hint, place)
+        if clause.kind == ROWS:
+            place = Place.in_text(scope.text, clause.span.start, clause.span.end)
+            raise QueryError(
+                "query.unsupported", "n ROWS is not supported yet", "write n ROWS PER KEY", place
+            )
+        if clause.condition is None:
+            return Window(clause.kind, clause.size)
+        nexts = NextScope(scope, clause.span)
+        node = clause.condition.copy()
+        for part in filter(is_previous, node.walk()):
+            hint = "compare the held reading with NEXT"
+            raise nexts.refuse(part, "query.unsupported", "PREVIOUS does not stand in UNTIL", hint)
+        check(node, nexts)
+        words = self._words(node, nexts)
+        holder = exp.Paren(this=node)
+        sql, reads, type_ = self._bound(holder, nexts, [])
+        if type_ not in ("BOOLEAN", '"NULL"', "NULL"):
+            raise nexts.refuse(
+                clause.condition, "query.wrong_type",
+                f"UNTIL needs a condition, this is {duckdb_words(type_)}", "compare it with something",
+            )  # fmt: skip
+        return Window(clause.kind, 0, sql, reads, shortened(words))
 
     # ----- WHERE and SELECT
 
@@ -149,6 +186,7 @@ class SelectPlanner:
         self, holder: exp.Expr, scope: Scope, constants: list[Constant]
     ) -> tuple[str, frozenset[str], str]:
         """What stands in the holder: its SQL, the pair columns it reads, its type in DuckDB."""
+        resolve_previous(holder, scope)
         self._settle(holder, scope, constants)
         sql, reads = engine_sql(holder.this, scope)
         types = {n: t for n, t in self._pair_types(scope, constants).items() if n in reads}

@@ -11,6 +11,7 @@ from sanderling.catalog import Column, Stream, Table
 from sanderling.errors import QueryError, did_you_mean
 from sanderling.language.statements import Span
 from sanderling.plan.expressions import Scope
+from sanderling.plan.plans import previous_of
 from sanderling.plan.tree import Node
 from sanderling.types import SqlType
 
@@ -45,6 +46,13 @@ class Side:
 
     def column(self, name: str) -> Column | None:
         return self.relation.column(name)
+
+    @property
+    def all_columns(self) -> tuple[Column, ...]:
+        """Its columns, and those of a stream as they were in the reading before."""
+        if not isinstance(self.relation, Stream):
+            return self.columns
+        return (*self.columns, *(Column(previous_of(c.name), c.type) for c in self.columns))
 
     @property
     def place(self) -> tuple[str, str] | None:
@@ -104,12 +112,19 @@ class RowScope(Scope):
     def name_of(self, column: exp.Column) -> str:
         return self.find(column)[1].name
 
+    def previous(self, column: exp.Column) -> str:
+        return f"c{self.places[self.find_previous(column)]}"
+
+    def find_previous(self, column: exp.Column) -> tuple[int, str]:
+        """The side, and the column there that PREVIOUS of a column means."""
+        side, found = self.find(column)
+        if not isinstance(side.relation, Stream):
+            raise self._no_previous(column)
+        return self.all.index(side), self._previous_in(side.relation, found.name, column)
+
     def types(self) -> dict[str, SqlType]:
-        return {
-            f"c{place}": found.type
-            for (side, name), place in self.places.items()
-            if (found := self.all[side].column(name))
-        }
+        known = {(i, c.name): c.type for i, side in enumerate(self.all) for c in side.all_columns}
+        return {f"c{place}": known[use] for use, place in self.places.items()}
 
     def places_by_name(self) -> dict[str, int]:
         """By the name that a column has in SQL."""
@@ -140,6 +155,11 @@ class GroupScope(Scope):
             raise self.refuse(column, "query.not_grouped", message, hint)
         place = column.meta["group"]
         return f"c{place}", self.kinds[place]
+
+    def previous(self, column: exp.Column) -> str:
+        hint = "aggregate it: MAX(PREVIOUS(…)), or add it to GROUP BY"
+        message = f'PREVIOUS of "{column.name}" is neither grouped by nor aggregated'
+        raise self.refuse(column, "query.not_grouped", message, hint)
 
     def name_of(self, column: exp.Column) -> str:
         return column.name

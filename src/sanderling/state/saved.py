@@ -19,7 +19,7 @@ from sanderling.operate.shard import Clock, Shard, StreamShard
 from sanderling.operate.waiting import Wait
 from sanderling.route.parcels import tables_from_bytes, tables_to_bytes
 
-FORMAT = 3
+FORMAT = 4
 
 
 def snapshot(shard: Shard) -> bytes:
@@ -30,6 +30,9 @@ def snapshot(shard: Shard) -> bytes:
             tables[f"{part}.last.{name}"] = readings.last()
             tables[f"{part}.pending.{name}"] = readings.pending
             readings.drain()
+        if stream.past.held is not None:
+            tables[f"history.{name}"] = stream.past.held.history.saved()
+            tables[f"whereabouts.{name}"] = stream.past.held.whereabouts.saved()
     return _bytes(shard, tables)
 
 
@@ -55,6 +58,10 @@ def restore(shard: Shard, snapshot_bytes: bytes | None, deltas: list[bytes]) -> 
             for part, readings in (("objects", stream.objects), ("focals", stream.focals)):
                 _begin(readings, tables[f"{part}.last.{name}"], tables[f"{part}.pending.{name}"])
                 readings.drain()
+            if stream.past.held is not None:
+                history, number = stream.past.held.history, header["numbers"][name]
+                history.restore(tables[f"history.{name}"], stream.clock.closed_to, number)
+                stream.past.held.whereabouts.restore(tables[f"whereabouts.{name}"])
     for data in deltas:
         _replay(shard, data)
     for stream in shard.streams.values():
@@ -88,7 +95,7 @@ def _replay(shard: Shard, data: bytes) -> tuple[dict[str, tuple[MoveBatch, MoveB
         _read_clock(stream, name, tables, header)
         own = tables.get(f"objects.changes.{name}", stream.objects.schema.empty_table())
         stream.accept_again(own, tables.get(f"focals.changes.{name}"))
-        moves, focal_moves = (r.close(stream.clock.closed_to) for r in (stream.objects, stream.focals))
+        moves, focal_moves = stream.close_readings(stream.clock.closed_to)
         for readings in (stream.objects, stream.focals):
             readings.drain()
         moved[name] = (moves, focal_moves, before)
@@ -106,6 +113,9 @@ def _bytes(shard: Shard, tables: dict[str, pa.Table]) -> bytes:
         if stream.waiting.waits:
             tables[f"waiting.{name}"] = stream.waiting.readings
     header = {"format": FORMAT, "version": shard.version, "clocks": clocks, "waits": waits}
+    header["numbers"] = {
+        name: s.past.held.history.next_number for name, s in shard.streams.items() if s.past.held is not None
+    }
     return tables_to_bytes(tables, header)
 
 

@@ -1,0 +1,102 @@
+"""WINDOW's forms: a duration, n ROWS, n ROWS PER KEY, UNTIL NEXT, UNTIL condition.
+
+A mix-in of the dialect's parser.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlglot.tokenizer_core import Token, TokenType
+
+from sanderling.clock import UNITS_US
+from sanderling.errors import QueryError, did_you_mean
+from sanderling.language.statements import NEXT, PER_KEY, ROWS, TIME, UNTIL, Span, Value, WindowClause
+
+FORMS = "WINDOW takes 1 HOUR, 100 ROWS, 5 ROWS PER KEY, UNTIL NEXT or UNTIL and a condition on NEXT.column"
+LONGEST_US = 1000 * 366 * UNITS_US["day"]
+MOST_ROWS = 1_000_000
+
+
+class WindowParser:
+    """Reads what follows WINDOW; to be mixed into a sqlglot parser beside `CoverageParser`."""
+
+    # What the sqlglot parser and its other mix-ins bring.
+    _curr: Any
+    _prev: Any
+    _next: Any
+    _match: Any
+    _match_text_seq: Any
+    _advance: Any
+    _parse_disjunction: Any
+    _expect: Any
+    _value: Any
+    refuse: Any
+
+    def _parse_window_of_ours(self) -> tuple[str, WindowClause]:
+        first = self._curr
+        self._advance()
+        return "our_window", self._window(first)
+
+    def _window(self, first: Token) -> WindowClause:
+        if self._match_text_seq("UNTIL"):
+            return self._until(first)
+        self._match_text_seq("INTERVAL")
+        if not self._is_number():
+            raise self._no_window(first, "this is no window")
+        if self._next and self._next.text.upper() in ("ROW", "ROWS"):
+            return self._rows(first)
+        size = self._duration(first)
+        while self._is_number():
+            size += self._duration(first)
+        if not 0 < size <= LONGEST_US:
+            raise self._no_window(first, "a window lasts longer than nothing, and up to 1000 years")
+        return WindowClause(TIME, size, None, self._span(first))
+
+    def _until(self, first: Token) -> WindowClause:
+        is_next = self._curr and self._curr.text.upper() == "NEXT"
+        if is_next and not (self._next and self._next.token_type == TokenType.DOT):
+            self._advance()
+            return WindowClause(NEXT, 0, None, self._span(first))
+        condition = self._parse_disjunction()
+        self._expect(condition, "NEXT, or a condition")
+        return WindowClause(UNTIL, 0, condition, self._span(first))
+
+    def _rows(self, first: Token) -> WindowClause:
+        count = self._value("how many rows").value
+        self._advance()
+        kind = ROWS
+        if self._match_text_seq("PER"):
+            self._expect(self._match_text_seq("KEY"), "KEY")
+            kind = PER_KEY
+        if not isinstance(count, int) or not 1 <= count <= MOST_ROWS:
+            raise self._no_window(
+                first, f"a window cannot hold {count!r} rows", f"write 1 to {MOST_ROWS} ROWS"
+            )
+        return WindowClause(kind, count, None, self._span(first))
+
+    def _is_number(self) -> bool:
+        return bool(self._curr) and self._curr.token_type in (
+            TokenType.NUMBER, TokenType.STRING, TokenType.DASH, TokenType.PLUS, TokenType.DOT
+        )  # fmt: skip
+
+    def _duration(self, first: Token) -> int:
+        value: Value = self._value("how long")
+        try:
+            count = float(value.value)
+        except ValueError:
+            raise self._no_window(first, f'"{value.value}" is no number') from None
+        unit = self._curr.text.lower() if self._curr else ""
+        scale = UNITS_US.get(unit) or UNITS_US.get(unit.removesuffix("s"))
+        if scale is None:
+            hint = did_you_mean(unit, ["second", "minute", "hour", "day", "week", "rows"]) if unit else None
+            raise self._no_window(first, "a window needs a unit behind its number", hint or FORMS)
+        self._advance()
+        return round(count * scale) if abs(count * scale) <= LONGEST_US else -1
+
+    def _span(self, first: Token) -> Span:
+        return Span(first.start, self._prev.end + 1)
+
+    def _no_window(self, first: Token, message: str, hint: str = FORMS) -> QueryError:
+        error: QueryError = self.refuse("query.bad_window", message, hint, first, self._prev)
+        return error

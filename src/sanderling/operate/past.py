@@ -1,0 +1,66 @@
+"""What queries need of the past, beside last readings: held readings, and where focal objects were.
+
+Which of it is kept follows from the plan; what is in it, from the readings.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from sanderling.clock import NOTHING_YET
+from sanderling.operate.history import History
+from sanderling.operate.pairs import MoveBatch
+from sanderling.operate.readings import LastReadings
+from sanderling.operate.whereabouts import Whereabouts
+from sanderling.operate.window import Held
+from sanderling.plan.plans import StreamPlan
+
+
+class Past:
+    """The past of one stream in one shard; nothing, where nobody asks for it."""
+
+    held: Held | None = None
+
+    def __init__(self, objects: LastReadings, focals: LastReadings):
+        self.objects, self.focals = objects, focals
+        self._is_following = False  # whether there are windows over regions that move
+
+    def begin(self, plan: StreamPlan) -> None:
+        """With nothing; what there was comes from what was saved."""
+        self.held = None
+        self._is_following = False
+        self.turn_to(plan, NOTHING_YET)
+
+    def turn_to(self, plan: StreamPlan, closed_to: int) -> None:
+        """Goes on under another plan."""
+        self.objects.remember(plan.previous)
+        was_following = self._is_following
+        self._is_following = bool((plan.regions.focal[plan.is_windowed] >= 0).any())
+        if not plan.windows:
+            self.held = None
+        elif self.held is None:
+            history = History(plan.stream, self.objects.store_schema, {})
+            history.closed_to = closed_to
+            self.held = Held(history, Whereabouts(plan.focals), self.focals)
+        self.objects.history = self.held.history if self.held is not None else None
+        self.objects.is_every_saved = self.held is not None
+        self.focals.is_every_saved = self._is_following
+        if self.held is not None:
+            self.held.history.turn_to(plan, self.objects.store_schema, self.objects.last())
+            self._follow(plan.focals, was_following)
+
+    def _follow(self, focals: pa.Array, was_following: bool) -> None:
+        assert self.held is not None
+        whereabouts = self.held.whereabouts
+        whereabouts.forget(self.held.history.oldest_tick, is_now=True)
+        whereabouts.turn_to(focals)
+        if self._is_following and not was_following:
+            whereabouts.note_last(self.focals)
+
+    def close_focals(self, closed_to: int) -> MoveBatch:
+        """How focal objects moved, which is noted where somebody will ask again."""
+        moves = self.focals.close(closed_to)
+        if self.held is not None and self._is_following:
+            self.held.whereabouts.note(moves, self.focals)
+            self.held.whereabouts.forget(self.held.history.oldest_tick)
+        return moves

@@ -1,0 +1,103 @@
+"""Pairs to signed rows: judged exactly, template by template, and evaluated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import shapely
+
+from sanderling.batches import DeltaBatch, LatestBatch
+from sanderling.merge.consolidate import consolidate, put_together
+from sanderling.operate.asks import Asks
+from sanderling.operate.conditions import judged
+from sanderling.operate.pairs import PairBatch
+from sanderling.operate.readings import Stored
+from sanderling.operate.rows import Emission, signed_rows
+from sanderling.plan.plans import POLYGON, StreamPlan, Template
+
+NO_NUMBERS = np.empty(0, np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Tell:
+    """Knows the plan and what each region asks; the readings are handed in."""
+
+    plan: StreamPlan
+    asks: Asks
+    polygons: npt.NDArray[np.object_]
+
+    def rows(self, found: list[PairBatch], objects: Stored) -> list[DeltaBatch]:
+        """What the pairs, found by bounds and by what is the same for many, turn out to say."""
+        return [told for told in self.held(found, objects, NO_NUMBERS) if isinstance(told, DeltaBatch)]
+
+    def held(
+        self, found: list[PairBatch], objects: Stored, number: npt.NDArray[np.int64]
+    ) -> list[DeltaBatch | LatestBatch]:
+        """The same of readings that windows hold, by row with their numbers."""
+        found = [pairs for pairs in found if len(pairs)]
+        if not found:
+            return []
+        pairs = self._exact(PairBatch.concat(found), objects)
+        template_of = self.plan.regions.template[pairs.region]
+        told: list[DeltaBatch | LatestBatch] = []
+        for template, constants in zip(self.plan.templates, self.plan.constants, strict=True):
+            mine = pairs.take(template_of == template.id) if len(self.plan.templates) > 1 else pairs
+            if len(mine):
+                emission = self._emission(mine, template, constants, objects)
+                rows = signed_rows(emission, template, constants, self.plan.regions, objects.store)
+                if template.is_of_last:
+                    rows = rows.set_column(2, "number", pa.array(number[emission.row]))
+                    told.append(LatestBatch(template.id, rows))
+                    continue
+                rows = self._consolidated(rows, template)
+                if rows.num_rows:
+                    told.append(DeltaBatch(template.id, rows))
+        return told
+
+    def _exact(self, pairs: PairBatch, objects: Stored) -> PairBatch:
+        """The kernel judged polygons by their bounds: now by their borders."""
+        which = np.flatnonzero(self.plan.regions.kind[pairs.region] == POLYGON)
+        for is_in, rows in pairs.sides():
+            some = which[is_in[which]]
+            if len(some):
+                shapes = self.polygons[pairs.region[some]]
+                is_in[some] = shapely.intersects_xy(shapes, objects.x[rows[some]], objects.y[rows[some]])
+        return pairs
+
+    def _emission(
+        self, pairs: PairBatch, template: Template, constants: pa.Table, objects: Stored
+    ) -> Emission:
+        if template.id in self.asks.by_pair:
+            self._judge(pairs, template, constants, objects)
+        return Emission.of(pairs, (pairs.changed & self.asks.shows[pairs.region]) != 0)
+
+    def _consolidated(self, rows: pa.Table, template: Template) -> pa.Table:
+        may_cancel = template.needs_consolidation or self.asks.are_bits_shared
+        if not may_cancel or not rows.num_rows:
+            return rows
+        return consolidate(rows) if template.into is None else put_together(rows)
+
+    def _judge(self, pairs: PairBatch, template: Template, constants: pa.Table, objects: Stored) -> None:
+        """WHERE over readings and the constants of the very region they meet."""
+        assert template.where is not None
+        in_template = self.plan.regions.row_in_template[pairs.region]
+        for is_in, rows in pairs.sides():
+            some = np.flatnonzero(is_in)
+            if len(some):
+                columns = {
+                    read: objects.store.column(read[2:]).take(pa.array(rows[some]))
+                    if read.startswith("r:")
+                    else constants.column(read).take(pa.array(in_template[some]))
+                    for read in sorted(template.where_reads)
+                }
+                is_in[some] = judged(template.where, columns, len(some))
+
+
+def prepared(wkb: tuple[bytes | None, ...]) -> npt.NDArray[np.object_]:
+    """Geometries ready for many tests, None where a region is no polygon."""
+    shapes = shapely.from_wkb(np.array(wkb, dtype=object))
+    shapely.prepare(shapes)
+    return np.asarray(shapes, dtype=object)

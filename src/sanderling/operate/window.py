@@ -1,0 +1,255 @@
+"""WINDOW: readings that come into a window and leave it, joined with the regions of its queries.
+
+ticks close ──► readings that came    ──┐  in the region, as it was in       ┌──► +
+            └─► readings that left     ─┴─► the reading's own tick? WHERE? ──┴──► −
+
+What a reading meets when it leaves is found out again, as when it came: nothing is stored of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sanderling.batches import DeltaBatch, LatestBatch
+from sanderling.kernels.cross import Moves, Rules, cross
+from sanderling.kernels.grid import ABSENT, Geometry, Grid, build_grid, no_grid
+from sanderling.operate.asks import Asks
+from sanderling.operate.history import History
+from sanderling.operate.moving import extent
+from sanderling.operate.pairs import MoveBatch, PairBatch
+from sanderling.operate.readings import LastReadings, flat
+from sanderling.operate.tell import Tell
+from sanderling.operate.whereabouts import Whereabouts
+from sanderling.plan.plans import NEVER, StreamPlan, Window
+
+Bools = npt.NDArray[np.bool_]
+I64 = npt.NDArray[np.int64]
+
+# For fewer readings of a tick than this no grid over moving regions is made.
+WORTH_A_GRID = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Readings that come into windows or leave them, in certain ticks; `windows` × readings: which."""
+
+    row: I64
+    tick: I64
+    comes: Bools
+    windows: Bools
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+    def take(self, chosen: npt.NDArray[Any]) -> Passage:
+        return Passage(self.row[chosen], self.tick[chosen], self.comes[chosen], self.windows[:, chosen])
+
+
+@dataclass(slots=True)
+class WindowState:
+    """Which regions live now, and a grid over those that stand still; rebuilt rather than saved."""
+
+    is_live: Bools
+    still_ids: I64
+    geometry: Geometry
+    grid: Grid
+    moving_ids: I64
+
+
+class Windowed:
+    """Joins what comes and leaves with regions, for all windows of a stream at once.
+
+    Promises (tests/properties/test_window.py):
+      exact     changes = difference of two answers computed from scratch
+      chunking  cutting the input elsewhere gives the same changes per tick
+      cost      a reading that neither comes nor leaves is not touched
+    """
+
+    def __init__(self, plan: StreamPlan, polygons: npt.NDArray[np.object_]):
+        self.plan = plan
+        self.asks = Asks(plan, is_windowed=True)
+        self.tell = Tell(plan, self.asks, polygons)
+        self.is_mine = plan.is_windowed
+        self.windows = plan.windows
+        number = {window: i for i, window in enumerate(self.windows)}
+        of_template = np.full(max((t.id for t in plan.templates), default=-1) + 1, -1)
+        for template in plan.templates:
+            if template.window is not None:
+                of_template[template.id] = number[template.window]
+        self.window_of: I64 = of_template[plan.regions.template]
+        # What the kernel takes for a condition is one in one window: so one join does for all windows.
+        n = len(self.asks.conditions) + 1
+        codes, self.rule_of = np.unique(self.window_of * n + self.asks.condition_of, return_inverse=True)
+        self.rule_window, self.rule_condition = codes // n, codes % n
+
+    # ----- which regions live
+
+    def new_state(self, closed_to: int, ready: int = NEVER) -> WindowState:
+        """The state after the tick `closed_to`, as that of INSIDE."""
+        return self._with_live(self._lives(closed_to, ready))
+
+    def _lives(self, tick: int, ready: int) -> Bools:
+        r = self.plan.regions
+        return self.is_mine & (r.begin <= tick) & (tick < r.end) & (r.query < ready)
+
+    def _with_live(self, is_live: Bools) -> WindowState:
+        focal = self.plan.regions.focal
+        still, moving = np.flatnonzero(is_live & (focal < 0)), np.flatnonzero(is_live & (focal >= 0))
+        geometry = self._geometry(still)
+        return WindowState(is_live, still, geometry, build_grid(geometry), moving)
+
+    def _geometry(self, ids: I64) -> Geometry:
+        r = self.plan.regions
+        return Geometry(r.kind[ids], r.a[ids], r.b[ids], r.c[ids], r.d[ids])
+
+    def ended(self, state: WindowState, tick: int) -> WindowState:
+        """Queries dropped at `tick` say nothing more, from this tick on."""
+        is_ending = state.is_live & (self.plan.regions.end <= tick)
+        return self._with_live(state.is_live & ~is_ending) if is_ending.any() else state
+
+    def begun(
+        self, state: WindowState, tick: int, held: Held, ready: int = NEVER
+    ) -> tuple[WindowState, list[DeltaBatch | LatestBatch]]:
+        """Queries registered at `tick` begin with their whole answer, as at that tick."""
+        is_beginning = ~state.is_live & self._lives(tick, ready)
+        if not is_beginning.any():
+            return state, []
+        return self._with_live(state.is_live | is_beginning), self._whole(is_beginning, tick, held)
+
+    def answer(self, state: WindowState, queries: list[int], tick: int, held: Held) -> list[DeltaBatch]:
+        """The whole answers of those of the queries that live; the merge stage knows the last of all."""
+        is_of_all = np.array([w.is_of_all for w in self.windows] + [False])[self.window_of]
+        is_asked = state.is_live & ~is_of_all & np.isin(self.plan.regions.query, queries)
+        told = self._whole(is_asked, tick, held) if is_asked.any() else []
+        return [batch for batch in told if isinstance(batch, DeltaBatch)]
+
+    def of_all(self, queries: list[int]) -> list[int]:
+        """Those of the queries whose windows hold the last readings of all shards together."""
+        is_of_all = np.array([w.is_of_all for w in self.windows] + [False])[self.window_of]
+        found: list[int] = np.intersect1d(queries, self.plan.regions.query[is_of_all]).tolist()
+        return found
+
+    def _whole(self, is_wanted: Bools, tick: int, held: Held) -> list[DeltaBatch | LatestBatch]:
+        """All that some regions hold now, as if every reading had just come."""
+        state = self._with_live(is_wanted)
+        history, is_used = held.history, self._used(is_wanted)
+        is_in = np.stack([_held_by(history, w, used) for w, used in zip(self.windows, is_used, strict=True)])
+        rows = np.flatnonzero(is_in.any(axis=0))
+        comes = np.ones(len(rows), np.bool_)
+        return self._told(state, Passage(rows, np.full(len(rows), tick), comes, is_in[:, rows]), held)
+
+    # ----- what changes
+
+    def apply(self, state: WindowState, held: Held) -> list[DeltaBatch | LatestBatch]:
+        """The changes of all live queries over the ticks that have just closed."""
+        if not state.is_live.any():
+            return []
+        history, is_used = held.history, self._used(state.is_live)
+        new = np.arange(history.changes.first, len(history))
+        ticks = history.ticks(new)
+        leaves = [history.leaves(w, new) > ticks for w in self.windows]
+        is_in = np.stack(leaves) & is_used[:, None]
+        parts = [Passage(new, ticks, np.ones(len(new), np.bool_), is_in).take(np.asarray(is_in.any(axis=0)))]
+        for number, window in enumerate(self.windows):
+            if is_used[number] and window in history.changes.left:
+                parts.append(self._leaving(number, window, history))
+        return self._told(state, _together(parts), held)
+
+    def _leaving(self, number: int, window: Window, history: History) -> Passage:
+        rows = history.changes.left[window]
+        tick = history.leaves(window, rows)
+        # One that leaves in the tick in which it came has never been in.
+        has_been = tick > history.ticks(rows)
+        rows, tick = rows[has_been], tick[has_been]
+        windows = np.zeros((len(self.windows), len(rows)), np.bool_)
+        windows[number] = True
+        return Passage(rows, tick, np.zeros(len(rows), np.bool_), windows)
+
+    def _used(self, is_live: Bools) -> Bools:
+        """The windows of these regions."""
+        is_used = np.zeros(len(self.windows), np.bool_)
+        is_used[self.window_of[is_live]] = True
+        return is_used
+
+    # ----- readings meet regions
+
+    def _told(self, state: WindowState, passage: Passage, held: Held) -> list[DeltaBatch | LatestBatch]:
+        if not len(passage):
+            return []
+        history = held.history
+        truth = self.asks.truth(history, passage.row)
+        is_in = truth[self.rule_condition] & passage.windows[self.rule_window]
+        pairs = []
+        if len(state.still_ids):
+            pairs.append(
+                self._meet(passage, is_in, state.still_ids, state.geometry, state.grid, None, history)
+            )
+        if len(state.moving_ids):
+            pairs += self._meet_moving(state.moving_ids, passage, is_in, held)
+        return self.tell.held(pairs, history, history.number)
+
+    def _meet_moving(self, ids: I64, passage: Passage, is_in: Bools, held: Held) -> list[PairBatch]:
+        """Each reading with the regions as they were in its own tick; so a tick of readings at a time."""
+        history, regions = held.history, self.plan.regions
+        some = np.flatnonzero(is_in[np.unique(self.rule_of[ids])].any(axis=0))
+        ticks = history.ticks(passage.row[some])
+        by_tick = np.argsort(ticks, kind="stable")
+        some, ticks = some[by_tick], ticks[by_tick]
+        kind, w, h = extent(self.plan, ids)
+        keys = flat(history.store.column(self.plan.stream.key).take(passage.row[some]))
+        focal = held.focals.keys.find(keys)
+        starts = np.flatnonzero(np.append(True, np.diff(ticks) != 0)[: len(ticks)])
+        pairs = []
+        for start, end in zip(starts, np.append(starts[1:], len(ticks)), strict=True):
+            x, y = (place[regions.focal[ids]] for place in held.whereabouts.at(int(ticks[start])))
+            kinds = np.where(np.isnan(x), ABSENT, kind).astype(np.int8)
+            geometry = Geometry(kinds, x, y, w, h)
+            grid = build_grid(geometry) if end - start >= WORTH_A_GRID else no_grid(geometry)
+            now = some[start:end]
+            pairs.append(
+                self._meet(passage.take(now), is_in[:, now], ids, geometry, grid, focal[start:end], history)
+            )
+        return pairs
+
+    def _meet(
+        self, passage: Passage, is_in: Bools, ids: I64, geometry: Geometry, grid: Grid, focal: I64 | None,
+        history: History,
+    ) -> PairBatch:  # fmt: skip
+        """Readings with regions; `focal` has for each reading the number of its object among focal ones."""
+        n, comes, row = len(passage), passage.comes, passage.row
+        x, y = history.x[row], history.y[row]
+        nothing = np.zeros(n, np.uint64)
+        moves = Moves(
+            np.full(n, -2) if focal is None else focal,
+            np.where(comes, np.nan, x), np.where(comes, np.nan, y),
+            np.where(comes, x, np.nan), np.where(comes, y, np.nan), nothing, is_in & ~comes, is_in & comes,
+        )  # fmt: skip
+        without = np.full(len(ids), -1) if focal is None else self.plan.regions.focal[ids]
+        rules = Rules(np.zeros(len(ids), np.uint64), self.rule_of[ids], without)
+        found = cross(moves, rules, geometry, grid, geometry, grid)
+        batch = MoveBatch(passage.tick, row, np.where(comes, -1, row), np.where(comes, row, -1))
+        return PairBatch.of(found, batch, nothing, ids)
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What windows look at: the readings, and where focal objects were."""
+
+    history: History
+    whereabouts: Whereabouts
+    focals: LastReadings
+
+
+def _held_by(history: History, window: Window, is_used: bool) -> Bools:
+    return history.is_held(window) if is_used else np.zeros(len(history), np.bool_)
+
+
+def _together(parts: list[Passage]) -> Passage:
+    return Passage(
+        np.concatenate([p.row for p in parts]), np.concatenate([p.tick for p in parts]),
+        np.concatenate([p.comes for p in parts]), np.concatenate([p.windows for p in parts], axis=1),
+    )  # fmt: skip
