@@ -6,14 +6,19 @@ Names are compared without regard to case, as in SQL, and shown as their author 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from sanderling.clock import ALWAYS, NEVER
 from sanderling.types import SqlType
 
 T = TypeVar("T")
+I64 = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +54,65 @@ class Stream:
 
 
 @dataclass(frozen=True, slots=True)
+class History:
+    """Every row that a table has had, in the order they came. Times are in microseconds.
+
+    A row is there from `came` on and not any more from `gone` on; one that went before it came never was.
+    """
+
+    rows: pa.Table
+    came: I64
+    gone: I64
+
+    @classmethod
+    def of(cls, rows: pa.Table) -> History:
+        """Rows that are there from the beginning."""
+        return cls(rows, np.full(rows.num_rows, ALWAYS), np.full(rows.num_rows, NEVER))
+
+    @property
+    def left(self) -> I64:
+        """The rows that nobody has deleted, by number."""
+        return np.flatnonzero(self.gone == NEVER)
+
+    def without(self, rows: I64, at: int) -> History:
+        gone = self.gone.copy()
+        gone[rows] = at
+        return replace(self, gone=gone)
+
+    def with_(self, rows: pa.Table, at: int, key: str) -> History:
+        """These rows come; one whose key another has for some time to come, after that one."""
+        came = np.full(rows.num_rows, at)
+        later = np.flatnonzero((self.gone != NEVER) & (self.gone > at))
+        if len(later):
+            keys = self.rows.column(key).take(pa.array(later))
+            last = (
+                pa.table({"key": keys, "gone": self.gone[later]}).group_by("key").aggregate([("gone", "max")])
+            )
+            place = pc.index_in(rows.column(key), value_set=last.column("key").combine_chunks())
+            until = last.column("gone_max").take(place).fill_null(at)
+            came = np.maximum(came, np.asarray(until.to_numpy(), np.int64))
+        return History(
+            pa.concat_tables([self.rows, rows]).combine_chunks(), np.concatenate([self.came, came]),
+            np.concatenate([self.gone, np.full(rows.num_rows, NEVER)]),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
 class Table:
-    """A declared table, read whole when it is declared; `region` holds geometry as WKB."""
+    """A declared table: what its file held, and what was changed since; `region` holds geometry as WKB."""
 
     name: str
     columns: tuple[Column, ...]
     key: str
-    rows: pa.Table
+    history: History
     region: str | None
+    path: str
+    format: str | None
+
+    @property
+    def rows(self) -> pa.Table:
+        """Those that are there once all that was told has come about."""
+        return self.history.rows.take(pa.array(self.history.left))
 
     def column(self, name: str) -> Column | None:
         folded = name.casefold()

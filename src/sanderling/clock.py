@@ -13,6 +13,8 @@ import numpy.typing as npt
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 NOTHING_YET = int(np.iinfo(np.int64).min)
+# Before all ticks, and after them.
+ALWAYS, NEVER = int(np.iinfo(np.int64).min), int(np.iinfo(np.int64).max)
 
 UNITS_US = {
     "microsecond": 1, "us": 1, "millisecond": 1_000, "ms": 1_000,
@@ -30,6 +32,12 @@ def tick_end(ts: int, tick_us: int) -> int:
 def tick_ends(ts: npt.NDArray[np.int64], tick_us: int) -> npt.NDArray[np.int64]:
     """The same for a column."""
     return -(-ts // tick_us) * tick_us
+
+
+def ticks_from(times: npt.NDArray[np.int64], tick_us: int) -> npt.NDArray[np.int64]:
+    """The same, where a time may be always or never."""
+    is_time = (times != ALWAYS) & (times != NEVER)
+    return np.where(is_time, tick_ends(np.where(is_time, times, 0), tick_us), times)
 
 
 def closed_by(clock: int, tick_us: int) -> int:

@@ -40,7 +40,7 @@ def find_input(plan: Plan, work: Path) -> tuple[Plan, dict[str, tuple[SourceFile
     for stream_plan in plan.streams:
         stream = stream_plan.stream
         if stream.path is None:
-            if not len(stream_plan.regions):
+            if not stream_plan.templates:
                 continue  # declared, but nobody asks about it
             raise ConfigError(
                 "config.missing_path", f'stream "{stream.name}" has no path to read from', "WITH (path = '…')"
@@ -69,5 +69,8 @@ def for_source(plan: StreamPlan) -> StreamPlan:
     nothing = np.empty(0)
     ints, floats = nothing.astype(np.int64), nothing.astype(np.float64)
     small, kinds = ints.astype(np.int32), ints.astype(np.int8)
-    none = Regions(small, small, ints, kinds, floats, floats, floats, floats, ints, ints, ints, ())
+    none = Regions(
+        small, small, ints, kinds, floats, floats, floats, floats, ints, ints, ints, ints, ints, small,
+        small, (),
+    )  # fmt: skip
     return replace(plan, templates=(), constants=(), regions=none, nearest=NO_NEAREST)

@@ -22,7 +22,7 @@ ALLOWED: dict[str, set[str]] = {
     "types": set(),
     "batches": set(),
     "relational": set(),
-    "catalog": {"types"},
+    "catalog": {"clock", "types"},
     "keys": {"kernels"},
     # queries: text to plan
     "language": {"clock", "errors", "types"},

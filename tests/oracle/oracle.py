@@ -61,9 +61,18 @@ class Query:
     begin: int | None = None
     end: int | None = None
     nearest: Nearest | None = None
+    # By shape the ticks that its row is in the table: from the first on, up to the second; empty: all.
+    lives: Sequence[tuple[int | None, int | None]] = ()
 
     def exists(self, tick: int) -> bool:
         return (self.begin is None or self.begin <= tick) and (self.end is None or tick < self.end)
+
+    def has(self, shape: int, tick: int) -> bool:
+        """Is the row of this shape in the table at `tick`?"""
+        if not self.lives:
+            return True
+        begin, end = self.lives[shape]
+        return (begin is None or begin <= tick) and (end is None or tick < end)
 
 
 class Update(NamedTuple):
@@ -101,9 +110,9 @@ def run(
         before = now_at(tick - tick_us, accepted, stale_after_us)
         for query in queries:
             if query.exists(tick):
-                change = answer(query, now)
+                change = answer(query, now, tick)
                 if query.exists(tick - tick_us):
-                    change.subtract(answer(query, before))
+                    change.subtract(answer(query, before, tick - tick_us))
                 updates += signed(tick, query.name, change)
     return Result(sorted(updates, key=order), late, closed_to)
 
@@ -144,7 +153,7 @@ def run_fast(
         for q, query in enumerate(queries):
             if query.exists(tick) and query.nearest is not None:
                 before = answers.get(q, Counter()) if query.exists(tick - tick_us) else Counter()
-                answers[q] = answer(query, now)
+                answers[q] = answer(query, now, tick)
                 change = Counter(answers[q])
                 change.subtract(before)
                 updates += signed(tick, query.name, change)
@@ -153,8 +162,15 @@ def run_fast(
                 change = Counter()
                 for s, (shape, attributes) in enumerate(query.shapes):
                     rows = held[q, s]
+                    if begins:
+                        rows.clear()
+                    if not query.has(s, tick):
+                        change.subtract(rows.values())
+                        rows.clear()
+                        continue
+                    appears = begins or not query.has(s, tick - tick_us)
                     moved = isinstance(shape, MovingBox | MovingDisc) and shape.focal in changed
-                    for key in last if begins or moved else changed:
+                    for key in last if appears or moved else changed:
                         if key in rows:
                             change[rows.pop(key)] -= 1
                         row = row_of(query, shape, attributes, now[key], now) if key in now else None
@@ -215,7 +231,8 @@ def ticks_that_matter(
         if stale_after_us is not None:
             ticks.add(stale_tick(reading, tick_us, stale_after_us))
     for query in queries:
-        ticks |= {tick_end(at, tick_us) for at in (query.begin, query.end) if at is not None}
+        times = [query.begin, query.end, *(at for life in query.lives for at in life)]
+        ticks |= {tick_end(at, tick_us) for at in times if at is not None}
     return sorted(tick for tick in ticks if tick <= closed_to)
 
 
@@ -236,11 +253,12 @@ def now_at(tick: int, accepted: Iterable[Reading], stale_after_us: int | None) -
     return {key: reading for key, reading in last.items() if is_present(reading, tick, stale_after_us)}
 
 
-def answer(query: Query, now: Mapping[object, Reading]) -> Counter[Row]:
-    """The multiset of rows of a query, given everybody's last reading."""
+def answer(query: Query, now: Mapping[object, Reading], tick: int = 0) -> Counter[Row]:
+    """The multiset of rows of a query, given everybody's last reading; of those in its table at `tick`."""
     held = [
         (reading, row)
-        for shape, attributes in query.shapes
+        for s, (shape, attributes) in enumerate(query.shapes)
+        if query.has(s, tick)
         for reading in now.values()
         if (row := row_of(query, shape, attributes, reading, now)) is not None
     ]

@@ -45,7 +45,7 @@ def names(plan: Plan) -> list[str]:
 def same(a: Plan, b: Plan) -> bool:
     """Of what shards need."""
     for ours, theirs in zip(a.streams, b.streams, strict=True):
-        if (ours.version, ours.new_from, ours.kept) != (theirs.version, theirs.new_from, theirs.kept):
+        if (ours.version, ours.kept) != (theirs.version, theirs.kept):
             return False
         if ours.templates != theirs.templates or not ours.focals.equals(theirs.focals):
             return False
@@ -89,7 +89,11 @@ def test_a_new_query_gets_the_next_number_and_shares_its_template(living: Living
     taxi = change.plan.streams[0]
     assert taxi.constants[new.template].column(0).to_pylist() == [50, 5, 7]
     assert taxi.regions.row_in_template[taxi.regions.query == 3].tolist() == [2]
-    assert (taxi.version, taxi.new_from) == (1, 3) and change.plan.streams[1].version == 0
+    assert (
+        taxi.version == 1
+        and taxi.regions.came.tolist() == [0, 0, 0, 1]
+        and change.plan.streams[1].version == 0
+    )
 
 
 def test_a_dropped_query_keeps_its_number_and_its_name_gets_another(living: LivingPlan) -> None:

@@ -15,6 +15,7 @@ from sqlglot.errors import ErrorLevel, ParseError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from sanderling.errors import Place, QueryError, did_you_mean
+from sanderling.language.changes import FIRST_WORDS, ChangeParser
 from sanderling.language.coverages import CoverageParser
 from sanderling.language.forms import STATEMENTS
 from sanderling.language.neighbours import NearestParser
@@ -60,7 +61,13 @@ class Sanderling(Spark):
         # None of Spark's commands: they would swallow the rest of the line as a string.
         COMMANDS: ClassVar[set[TokenType]] = set()
 
-    class Parser(CoverageParser, NearestParser, WindowParser, Spark.Parser):  # type: ignore[valid-type, misc]
+    class Parser(
+        CoverageParser,
+        NearestParser,
+        WindowParser,
+        ChangeParser,
+        Spark.Parser,  # type: ignore[valid-type, misc]
+    ):
         # What is not ours is refused where it stands; sqlglot would take it, and nobody would look at it.
         QUERY_MODIFIER_PARSERS: ClassVar = {
             **dict.fromkeys(Spark.Parser.QUERY_MODIFIER_PARSERS, lambda self: self._refuse_clause()),
@@ -253,6 +260,8 @@ class Sanderling(Spark):
                 return self._parse_our_create(first)
             if self._match_text_seq("DROP"):
                 return Drop(self._one_of(KINDS), self._name("a name"), self._span_from(first))
+            if first.text.upper() in FIRST_WORDS:
+                return self._parse_table_change(first)
             if self._match_text_seq("SHOW"):
                 return Show(self._one_of(PLURALS), self._span_from(first))
             if self._match_text_seq("DESCRIBE") or self._match_text_seq("DESC"):

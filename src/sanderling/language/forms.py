@@ -6,7 +6,10 @@ from collections.abc import Sequence
 
 from sqlglot.tokenizer_core import Token
 
-STATEMENTS = "statements begin with CREATE, DROP, REGISTER, SHOW, DESCRIBE QUERY, EXPLAIN or AT"
+STATEMENTS = (
+    "statements begin with CREATE, DROP, INSERT INTO, DELETE FROM, REFRESH TABLE, REGISTER, SHOW, "
+    "DESCRIBE QUERY, EXPLAIN or AT"
+)
 
 FORMS: dict[tuple[str, ...], str] = {
     ("CREATE", "STREAM"): (
@@ -22,6 +25,9 @@ FORMS: dict[tuple[str, ...], str] = {
     ),
     ("CREATE",): "write CREATE STREAM, CREATE TABLE or CREATE REGION",
     ("DROP",): "write DROP STREAM, DROP TABLE, DROP REGION or DROP QUERY, and a name",
+    ("INSERT",): "write INSERT INTO table [(column, …)] VALUES (constant, …), …",
+    ("DELETE",): "write DELETE FROM table [WHERE condition]",
+    ("REFRESH",): "write REFRESH TABLE and its name",
     ("SHOW",): "write SHOW STREAMS, SHOW TABLES, SHOW REGIONS or SHOW QUERIES",
     ("DESCRIBE",): "write DESCRIBE QUERY name",
     ("DESC",): "write DESCRIBE QUERY name",

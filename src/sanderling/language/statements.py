@@ -145,6 +145,38 @@ class CreateRegion:
 
 
 @dataclass(frozen=True, slots=True)
+class Cell:
+    """A constant of a row to insert: a text, a number, true, false, NULL, or a coverage."""
+
+    value: str | int | float | bool | Coverage | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class InsertInto:
+    name: Name
+    columns: tuple[Name, ...]  # empty: all of them, in their order
+    rows: tuple[tuple[Cell, ...], ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteFrom:
+    name: Name
+    where: exp.Expr | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class RefreshTable:
+    name: Name
+    span: Span
+
+
+TableChange = InsertInto | DeleteFrom | RefreshTable
+
+
+@dataclass(frozen=True, slots=True)
 class Drop:
     kind: str  # STREAM, TABLE, REGION or QUERY
     name: Name
@@ -202,6 +234,7 @@ Statement = (
     CreateStream
     | CreateTable
     | CreateRegion
+    | TableChange
     | Drop
     | Show
     | DescribeQuery

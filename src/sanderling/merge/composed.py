@@ -15,13 +15,15 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sanderling.batches import TURNS
-from sanderling.clock import NOTHING_YET
+from sanderling.clock import NOTHING_YET, ticks_from
 from sanderling.merge.consolidate import repeated
 from sanderling.merge.constants import Constants
 from sanderling.merge.tree import Tree
 from sanderling.plan.plans import PlannedTable, PlannedTree
 
 I64 = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+NOTHING = np.empty(0, np.int64)
 
 Tables = Mapping[str, PlannedTable]
 
@@ -49,13 +51,17 @@ class Composed:
         self.waiting: dict[int, pa.Table] = {}
         self.turns = TURNS.empty_table()
         self.begun = np.empty(0, np.int64)
-        self.told: dict[str, int] = dict.fromkeys(planned.tables, 0)  # changes of tables, in their order
+        # By table the ticks that its changes hold from, and whether the tree has been told.
+        self.ticks: dict[str, I64] = {}
+        self.is_told: dict[str, Bools] = {}
+        self._learn_changes(NOTHING_YET)
 
     def turn_to(self, planned: PlannedTree, tables: Tables) -> None:
         """Goes on with these queries; nothing is left of those that were dropped."""
         gone = np.setdiff1d(self.planned.queries, planned.queries)
         self.planned, self.tables = planned, tables
         self.tree.constants.replace(planned.queries, planned.constants)
+        self._learn_changes(self.ready)
         if len(gone):
             self.tree.forget(gone)
             self.waiting = {b: _without(rows, gone) for b, rows in self.waiting.items()}
@@ -96,17 +102,36 @@ class Composed:
             self.begun = np.setdiff1d(np.union1d(self.begun, begun), ended)
         return pa.table({"query": begun, "tick": first}), ended.astype(np.int64)
 
+    def _learn_changes(self, ready: int) -> None:
+        """What is heard of now holds from the next tick on, or from its own time on, if that is later."""
+        for name in self.planned.tables:
+            known = len(self.ticks.get(name, ()))
+            ticks = ticks_from(self.tables[name].time[known:], self.planned.tick_us)
+            if ready != NOTHING_YET:
+                ticks = np.maximum(ticks, ready + self.planned.tick_us)
+            self.ticks[name] = np.concatenate([self.ticks.get(name, NOTHING), ticks])
+            heard = np.zeros(len(ticks), np.bool_)
+            self.is_told[name] = np.concatenate([self.is_told.get(name, heard[:0]), heard])
+
     def _changes(self) -> dict[str, pa.Table]:
         """What happened to tables up to the tick that is ready."""
         changes = {}
         for name in self.planned.tables:
-            all_ = self.tables[name].changes
-            is_new = np.arange(all_.num_rows) >= self.told[name]
-            tick = all_.column("tick").to_numpy()
-            now = all_.filter(pa.array(is_new & (tick <= self.ready)))
-            changes[name] = now
-            self.told[name] += now.num_rows
+            is_now = ~self.is_told[name] & (self.ticks[name] <= self.ready)
+            changes[name] = self._rows_of(name, np.flatnonzero(is_now))
+            self.is_told[name] |= is_now
         return changes
+
+    def _rows_of(self, name: str, which: I64) -> pa.Table:
+        table = self.tables[name]
+        rows = table.rows.take(pa.array(which))
+        for place, (column, values) in enumerate((
+            ("query", np.full(len(which), -1, np.int32)),
+            ("tick", self.ticks[name][which]),
+            ("sign", table.sign[which].astype(np.int64)),
+        )):  # fmt: skip
+            rows = rows.add_column(place, column, pa.array(values))
+        return rows
 
     def answer(self, queries: Sequence[int], rows: Mapping[int, pa.Table], tick: int) -> pa.Table:
         """The whole answers of some queries, of the whole answers of their branches."""
@@ -115,7 +140,7 @@ class Composed:
         if not len(mine) or self.ready == NOTHING_YET:
             return schema.empty_table()
         fresh = Tree(self.planned.root, self.tree.constants)
-        tables = {name: self.tables[name].changes.slice(0, n) for name, n in self.told.items()}
+        tables = {name: self._rows_of(name, np.flatnonzero(told)) for name, told in self.is_told.items()}
         begun = pa.table({"query": mine, "tick": np.full(len(mine), tick)})
         return repeated(put_at(fresh.apply(dict(rows), tables, begun), tick), schema)
 

@@ -65,12 +65,9 @@ class Inside:
     ) -> InsideState:
         """The state after the tick `closed_to`: what has begun and not ended lives.
 
-        Queries from the number `ready` on have not begun, whatever the plan says.
+        Versions from the number `ready` on have not begun, whatever the plan says.
         """
-        regions = self.plan.regions
-        is_live = (regions.begin <= closed_to) & (closed_to < regions.end) & (regions.query < ready)
-        is_live &= self.is_range
-        return self._with_live(is_live, objects, focals)
+        return self._with_live(self.plan.regions.lives(closed_to, ready) & self.is_range, objects, focals)
 
     def _with_live(self, is_live: Bools, objects: LastReadings, focals: LastReadings) -> InsideState:
         is_moving = self.plan.regions.focal >= 0
@@ -84,18 +81,25 @@ class Inside:
         return Geometry(r.kind[ids], r.a[ids], r.b[ids], r.c[ids], r.d[ids])
 
     def ended(
-        self, state: InsideState, tick: int, objects: LastReadings, focals: LastReadings
-    ) -> InsideState:
-        """Queries dropped at `tick` say nothing more, from this tick on."""
-        is_ending = state.is_live & (self.plan.regions.end <= tick)
-        return self._with_live(state.is_live & ~is_ending, objects, focals) if is_ending.any() else state
+        self, state: InsideState, tick: int, objects: LastReadings, focals: LastReadings, ready: int = NEVER
+    ) -> tuple[InsideState, list[DeltaBatch]]:
+        """Before the moves of `tick`: queries that end at it say nothing more.
+
+        A region whose row is gone from its table takes back what it held.
+        """
+        r = self.plan.regions
+        is_over, is_gone = r.end <= tick, r.is_gone(tick, ready)
+        is_ending = state.is_live & (is_over | is_gone)
+        if not is_ending.any():
+            return state, []
+        told = self._whole(is_ending & ~is_over, tick, objects, focals, are_leaving=True)
+        return self._with_live(state.is_live & ~is_ending, objects, focals), told
 
     def begun(
         self, state: InsideState, tick: int, objects: LastReadings, focals: LastReadings, ready: int = NEVER
     ) -> tuple[InsideState, list[DeltaBatch]]:
-        """Queries registered at `tick` begin with their whole answer, as at that tick."""
-        r = self.plan.regions
-        is_beginning = ~state.is_live & (r.begin <= tick) & (tick < r.end) & (r.query < ready) & self.is_range
+        """After the moves of `tick`: what begins at it begins with all that it holds."""
+        is_beginning = ~state.is_live & self.plan.regions.lives(tick, ready) & self.is_range
         if not is_beginning.any():
             return state, []
         live = self._with_live(state.is_live | is_beginning, objects, focals)
@@ -106,17 +110,21 @@ class Inside:
     ) -> list[DeltaBatch]:
         """The whole answers of those of the queries that live, as at the last tick that closed."""
         is_asked = state.is_live & np.isin(self.plan.regions.query, queries)
-        return self._whole(is_asked, tick, objects, focals) if is_asked.any() else []
+        return self._whole(is_asked, tick, objects, focals)
 
     def _whole(
-        self, is_wanted: Bools, tick: int, objects: LastReadings, focals: LastReadings
-    ) -> list[DeltaBatch]:
-        """All that some regions hold now, as if everybody had just arrived."""
+        self, is_wanted: Bools, tick: int, objects: LastReadings, focals: LastReadings,
+        are_leaving: bool = False,
+    ) -> list[DeltaBatch]:  # fmt: skip
+        """All that some regions hold now, as if everybody had just arrived, or were leaving."""
+        if not is_wanted.any():
+            return []
         r = self.plan.regions
         present = np.flatnonzero(objects.row_of >= 0)
         rows = objects.row_of[present]
-        arrivals = MoveBatch(np.full(len(rows), tick), present, np.full(len(rows), -1), rows)
-        moves = self.asks.moves(arrivals, objects)
+        sides = (rows, np.full(len(rows), -1)) if are_leaving else (np.full(len(rows), -1), rows)
+        everybody = MoveBatch(np.full(len(rows), tick), present, *sides)
+        moves = self.asks.moves(everybody, objects)
         still, moving = (
             np.flatnonzero(is_wanted & (r.focal < 0)),
             np.flatnonzero(is_wanted & (r.focal >= 0)),
@@ -128,7 +136,7 @@ class Inside:
         ):
             grid = build_grid(geometry)
             found = cross(moves, self.asks.rules(ids, objects), geometry, grid, geometry, grid)
-            pairs.append(PairBatch.of(found, arrivals, moves.changed, ids))
+            pairs.append(PairBatch.of(found, everybody, moves.changed, ids))
         return self.tell.rows(pairs, objects)
 
     # ----- what changes

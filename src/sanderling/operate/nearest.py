@@ -58,6 +58,7 @@ class Nearest:
         regions = plan.regions
         self.begins, self.ends = regions.begin[plan.nearest.region], regions.end[plan.nearest.region]
         self.queries: npt.NDArray[np.int32] = regions.query[plan.nearest.region]
+        self.came: npt.NDArray[np.int32] = regions.came[plan.nearest.region]
         by_pair = np.isin(regions.template[plan.nearest.region], list(asks.by_pair))
         self.is_judged: Bools = by_pair | (regions.kind[plan.nearest.region] == POLYGON)
         self.judge = Judge(plan, asks, polygons)
@@ -70,7 +71,7 @@ class Nearest:
     ) -> NearestState:
         """The state after the tick `closed_to`: what has begun and not ended lives.
 
-        Queries from the number `ready` on have not begun, whatever the plan says.
+        Versions from the number `ready` on have not begun, whatever the plan says.
         """
         parts = []
         for is_judged in (False, True):
@@ -81,7 +82,7 @@ class Nearest:
         return state
 
     def _is_live(self, tick: int, ready: int) -> Bools:
-        return (self.begins <= tick) & (tick < self.ends) & (self.queries < ready)
+        return (self.begins <= tick) & (tick < self.ends) & (self.came < ready)
 
     def end(self, state: NearestState, tick: int) -> None:
         """Queries dropped at `tick` say nothing more, from this tick on."""

@@ -10,6 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sanderling import relational
+from sanderling.batches import DeltaBatch
+from sanderling.merge.consolidate import consolidate
 from sanderling.operate.pairs import PairBatch
 from sanderling.plan.plans import OutputColumn, Regions, Template
 
@@ -63,6 +65,16 @@ def signed_rows(
     sign = pa.array(emission.sign, schema.field("sign").type)
     fixed = [pa.array(regions.query[emission.region]), pa.array(emission.tick), sign]
     return pa.Table.from_arrays([*fixed, *columns], schema=schema)
+
+
+def cancelled(gone: list[DeltaBatch], came: list[DeltaBatch]) -> list[DeltaBatch]:
+    """What regions took back and others began with: a row of a table may be there again, in another shape."""
+    again = {batch.template: batch.rows for batch in came}
+    both = {batch.template: pa.concat_tables([batch.rows, again[batch.template]])
+            for batch in gone if batch.template in again}  # fmt: skip
+    found = [DeltaBatch(template, consolidate(rows)) for template, rows in both.items()]
+    alone = [batch for batch in (*gone, *came) if batch.template not in both]
+    return alone + [batch for batch in found if batch.rows.num_rows]
 
 
 def _evaluated(outputs: list[OutputColumn], column: object, n: int) -> list[pa.ChunkedArray]:

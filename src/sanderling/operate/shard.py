@@ -20,6 +20,7 @@ from sanderling.operate.nearest import Nearest, NearestState
 from sanderling.operate.pairs import NO_MOVES, MoveBatch
 from sanderling.operate.past import Past
 from sanderling.operate.readings import LastReadings, int64_of
+from sanderling.operate.rows import cancelled
 from sanderling.operate.waiting import Wait, Waiting, is_in
 from sanderling.operate.window import Windowed, WindowState
 from sanderling.plan.plans import ALWAYS, NEVER, Plan, Plans, StreamPlan
@@ -53,7 +54,7 @@ class Clock:
     closed_to: int = NOTHING_YET
     first_tick: int = NOTHING_YET
     is_ended: bool = False
-    begun: int = NEVER  # queries from this number on begin at the next tick to close, or wait
+    begun: int = NEVER  # versions from this number on begin at the next tick to close, or wait
 
 
 class StreamShard:
@@ -85,7 +86,7 @@ class StreamShard:
         self.inside = Inside(self.plan)
         self.nearest = Nearest(self.plan, self.inside.asks, self.inside.polygons)
         self.windowed = Windowed(self.plan, self.inside.polygons)
-        times = np.concatenate([regions.begin, regions.end])
+        times = np.concatenate([regions.begin, regions.end, regions.gone])
         self.turns = [int(t) for t in np.unique(times) if t not in (ALWAYS, NEVER)]
         self.refresh()
 
@@ -102,8 +103,8 @@ class StreamShard:
         self.past.turn_to(plan, self.clock.closed_to)
         self.waiting.keep(plan.focals)
         if len(came):
-            self.waiting.begin(Wait(plan.version, plan.new_from, came))
-        self.clock.begun = min(self.clock.begun, plan.new_from)
+            self.waiting.begin(Wait(plan.version, came))
+        self.clock.begun = min(self.clock.begun, plan.version)
         self._begin_if_nothing_closed()
         return self.objects.known_of(came).select(self.focals.schema.names)
 
@@ -206,15 +207,18 @@ class StreamShard:
         for turn in self._turns_after(self.clock.closed_to):
             if self.clock.closed_to < turn <= target:
                 deltas += self._step(turn - self.stream.tick_us)
-                self.live = self.inside.ended(self.live, turn, self.objects, self.focals)
-                self.nearest.end(self.near, turn)
-                self.seen = self.windowed.ended(self.seen, turn)
-                deltas += self._step(turn)
                 self.clock.begun = self.waiting.ready
+                self.live, gone = self.inside.ended(
+                    self.live, turn, self.objects, self.focals, self.clock.begun
+                )
+                self.nearest.end(self.near, turn)
+                self.seen, left = self.windowed.ended(self.seen, turn, self.past.held, self.clock.begun)
+                deltas += left
+                deltas += self._step(turn)
                 self.live, answers = self.inside.begun(
                     self.live, turn, self.objects, self.focals, self.clock.begun
                 )
-                deltas += answers
+                deltas += cancelled(gone, answers)
                 deltas += self.nearest.begin(self.near, turn, self.objects, self.clock.begun)
                 if self.past.held is not None:
                     self.seen, whole = self.windowed.begun(self.seen, turn, self.past.held, self.clock.begun)
@@ -291,14 +295,19 @@ class StreamShard:
     def told_of(self, queries: I64, before: Clock) -> Parcel:
         """How far time has come, and which of these queries have begun or ended since."""
         clock, regions = self.clock, self.plan.regions
-        mine, row = np.unique(regions.query, return_index=True)
-        is_asked = np.isin(mine, queries)
-        mine, begin, end = mine[is_asked], regions.begin[row[is_asked]], regions.end[row[is_asked]]
+        order = np.argsort(regions.query, kind="stable")
+        order = order[np.isin(regions.query[order], queries)]
+        mine, row = np.unique(regions.query[order], return_index=True)
+        # A table's regions come and go; the query begins with the first of them.
+        begin, came = (
+            np.minimum.reduceat(c[order], row) if len(row) else c[:0] for c in (regions.begin, regions.came)
+        )
+        end = regions.end[order][row]
         since = before.closed_to
         first = clock.first_tick if since == NOTHING_YET else since + self.stream.tick_us
         at = np.maximum(begin, first)
-        had_begun = (begin <= since) & (mine < before.begun) & (since != NOTHING_YET)
-        has_begun = ~had_begun & (at <= clock.closed_to) & (mine < clock.begun) & (at < end)
+        had_begun = (begin <= since) & (came < before.begun) & (since != NOTHING_YET)
+        has_begun = ~had_begun & (at <= clock.closed_to) & (came < clock.begun) & (at < end)
         has_ended = (since < end) & (end <= clock.closed_to)
         turns = {
             "query": np.concatenate([mine[has_begun], mine[has_ended]]),

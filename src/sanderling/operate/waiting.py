@@ -20,10 +20,9 @@ Bools = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """A version whose queries have not begun: those from the number `first` on."""
+    """A version that has not begun."""
 
     version: int
-    first: int
     keys: pa.Array  # focal objects that nobody had followed before
 
 
@@ -41,8 +40,8 @@ class Waiting:
 
     @property
     def ready(self) -> int:
-        """Queries from this number on may not begin yet."""
-        return min((wait.first for wait in self.waits), default=NEVER)
+        """Versions from this number on may not begin yet."""
+        return min((wait.version for wait in self.waits), default=NEVER)
 
     def begin(self, wait: Wait) -> None:
         self.waits.append(wait)
@@ -51,7 +50,7 @@ class Waiting:
         """Nobody waits for objects that are not followed any more."""
         for number, wait in enumerate(self.waits):
             keys = wait.keys.filter(pa.array(is_in(wait.keys, focals)))
-            self.waits[number] = Wait(wait.version, wait.first, keys)
+            self.waits[number] = Wait(wait.version, keys)
         if self.readings.num_rows:
             self.readings = self.readings.filter(pa.array(is_in(self.readings.column(self.key), focals)))
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow.compute as pc
 
 from sanderling.batches import DeltaBatch, LatestBatch
 from sanderling.kernels.cross import Moves, Rules, cross
@@ -93,8 +94,7 @@ class Windowed:
         return self._with_live(self._lives(closed_to, ready))
 
     def _lives(self, tick: int, ready: int) -> Bools:
-        r = self.plan.regions
-        return self.is_mine & (r.begin <= tick) & (tick < r.end) & (r.query < ready)
+        return self.is_mine & self.plan.regions.lives(tick, ready)
 
     def _with_live(self, is_live: Bools) -> WindowState:
         focal = self.plan.regions.focal
@@ -106,10 +106,23 @@ class Windowed:
         r = self.plan.regions
         return Geometry(r.kind[ids], r.a[ids], r.b[ids], r.c[ids], r.d[ids])
 
-    def ended(self, state: WindowState, tick: int) -> WindowState:
-        """Queries dropped at `tick` say nothing more, from this tick on."""
-        is_ending = state.is_live & (self.plan.regions.end <= tick)
-        return self._with_live(state.is_live & ~is_ending) if is_ending.any() else state
+    def ended(
+        self, state: WindowState, tick: int, held: Held | None, ready: int = NEVER
+    ) -> tuple[WindowState, list[DeltaBatch]]:
+        """Before what comes at `tick`: queries that end at it say nothing more.
+
+        A region whose row is gone from its table takes back what it held.
+        """
+        r = self.plan.regions
+        is_over, is_gone = r.end <= tick, r.is_gone(tick, ready)
+        is_ending = state.is_live & (is_over | is_gone)
+        if not is_ending.any():
+            return state, []
+        leaving = is_ending & ~is_over
+        told = self._whole(leaving, tick, held) if held is not None and leaving.any() else []
+        return self._with_live(state.is_live & ~is_ending), [
+            _turned(b) for b in told if isinstance(b, DeltaBatch)
+        ]
 
     def begun(
         self, state: WindowState, tick: int, held: Held, ready: int = NEVER
@@ -242,6 +255,13 @@ class Held:
     history: History
     whereabouts: Whereabouts
     focals: LastReadings
+
+
+def _turned(batch: DeltaBatch) -> DeltaBatch:
+    """What came, going."""
+    at = batch.rows.column_names.index("sign")
+    sign = pc.negate(batch.rows.column("sign"))
+    return DeltaBatch(batch.template, batch.rows.set_column(at, "sign", sign))
 
 
 def _held_by(history: History, window: Window, is_used: bool) -> Bools:

@@ -7,7 +7,7 @@ cohorts ──► put together, in order of name ──► queries
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,10 +15,14 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sanderling.catalog import Stream
-from sanderling.plan.cohorts import Cohort
+from sanderling.catalog import Names, Stream, Table
+from sanderling.clock import ticks_from
+from sanderling.plan.cohorts import Cohort, TableRows
 from sanderling.plan.compositions import Composition
+from sanderling.plan.planned_tables import planned_table
 from sanderling.plan.plans import (
+    ALWAYS,
+    NEVER,
     Nearest,
     Plan,
     PlannedQueries,
@@ -79,9 +83,19 @@ class Templates:
         self._found = {key: t for key, t in self._found.items() if t.id not in gone}
 
 
-def build_plan(streams: Sequence[Stream], cohorts: Sequence[Cohort]) -> Plan:
+def build_plan(streams: Sequence[Stream], cohorts: Sequence[Cohort], tables: Names[Table]) -> Plan:
     """The plan for the given streams and queries; queries are numbered in order of name."""
-    return build(streams, cohorts, Templates())[0]
+    return with_tables(build(streams, cohorts, Templates())[0], tables)
+
+
+def with_tables(plan: Plan, tables: Names[Table]) -> Plan:
+    """The same with the tables that its trees read, as they are now."""
+    return replace(plan, tables=tuple(planned_table(t) for t in _read_by(plan, tables)))
+
+
+def _read_by(plan: Plan, tables: Names[Table]) -> list[Table]:
+    found = (tables.get(name) for name in sorted({name for tree in plan.trees for name in tree.tables}))
+    return [table for table in found if table is not None]
 
 
 def build(
@@ -113,7 +127,7 @@ def build(
     )  # fmt: skip
     parts = [part for n in numbered for part in _parts(n, known)]
     plans = [
-        _stream_plan(s, [c for c in parts if c.cohort.draft.stream is s], queries, is_living) for s in streams
+        stream_plan(s, [c for c in parts if c.cohort.draft.stream is s], queries, is_living) for s in streams
     ]
     trees = _trees([n for n in numbered if n.cohort.branches], known)
     return Plan(tuple(plans), queries, trees=trees), [n.queries for n in numbered]
@@ -141,7 +155,8 @@ def _trees(composed: list[Numbered], known: Templates) -> tuple[PlannedTree, ...
         constants = pa.concat_tables([n.cohort.constants for n in mine]).combine_chunks()
         branches = known.branches(template, len(draft.branches))
         planned = PlannedTree(
-            template, draft.root, tuple(b.id for b in branches), draft.streams_used, draft.tables,
+            template, draft.root, tuple(b.id for b in branches), draft.streams_used,
+            draft.stream.tick_us, draft.tables,
             query[order], constants.take(pa.array(order)).combine_chunks(),
         )  # fmt: skip
         trees.append(planned)
@@ -176,9 +191,10 @@ def _template(number: int, draft: Draft | Composition, constants: pa.Schema, int
     )  # fmt: skip
 
 
-def _stream_plan(
+def stream_plan(
     stream: Stream, cohorts: list[Numbered], queries: PlannedQueries, is_living: bool
 ) -> StreamPlan:
+    """The part of one stream: of these cohorts, whose numbers count among all queries."""
     own = {c.template.id: c.template for c in cohorts}
     templates = [own[number] for number in sorted(own)]
     query = _column((c.query for c in cohorts), np.int64)
@@ -190,16 +206,32 @@ def _stream_plan(
     a, b, c, d = (_column((n.cohort.areas.numbers[i] for n in cohorts), np.float64)[order] for i in range(4))
     kinds = (np.full(len(n.cohort.areas), n.cohort.areas.kind, np.int8) for n in cohorts)
     wkb = [found for n in cohorts for found in n.cohort.areas.wkb]
+    row, came, gone = _rows(stream, cohorts, order)
+    versions = np.zeros(len(order), np.int32)
     regions = Regions(
         query=query.astype(np.int32), template=template, row_in_template=row_in(template),
-        kind=_column(kinds, np.int8)[order], a=a, b=b, c=c, d=d, focal=focal, begin=queries.begin[query],
-        end=queries.end[query], wkb=tuple(wkb[i] for i in order) if any(wkb) else (None,) * len(order),
+        kind=_column(kinds, np.int8)[order], a=a, b=b, c=c, d=d, focal=focal,
+        begin=np.maximum(queries.begin[query], came), end=queries.end[query], row=row, gone=gone,
+        came=versions, left=versions, wkb=tuple(wkb[i] for i in order) if any(wkb) else (None,) * len(order),
     )  # fmt: skip
     kept = _all_columns(stream) if is_living else _kept(stream, templates)
     return StreamPlan(
         stream, kept, tuple(templates), _constants(cohorts), regions, focals,
         _nearest(cohorts, order, nearest_focal),
     )  # fmt: skip
+
+
+def _rows(stream: Stream, cohorts: list[Numbered], order: I64) -> tuple[I64, I64, I64]:
+    """By region the row of its table, and the ticks from which on that is there, and not any more."""
+    without = TableRows(np.array([-1]), np.array([ALWAYS]), np.array([NEVER]))
+    parts = [
+        TableRows(*(np.repeat(value, len(n.cohort.areas)) for value in without))
+        if not n.cohort.draft.used("table")
+        else n.cohort.rows
+        for n in cohorts
+    ]
+    row, came, gone = (_column((part[i] for part in parts), np.int64)[order] for i in range(3))
+    return row, ticks_from(came, stream.tick_us), ticks_from(gone, stream.tick_us)
 
 
 def _by_query(query: I64) -> I64:

@@ -6,13 +6,15 @@ A query that came by itself is a cohort of one.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sanderling.catalog import Names, Table
+from sanderling.clock import ticks_from
 from sanderling.plan.areas import Areas, area_of, areas_like, polygons
 from sanderling.plan.compositions import Composition
 from sanderling.plan.neighbours import Neighbours, neighbours_of
@@ -21,12 +23,24 @@ from sanderling.plan.relations import focal_of
 from sanderling.plan.selects import Draft
 
 
+class TableRows(NamedTuple):
+    """By region the row of the joined table that it is of, and from when to when that is there."""
+
+    number: npt.NDArray[np.int64]
+    came_us: npt.NDArray[np.int64]
+    gone_us: npt.NDArray[np.int64]
+
+
+NO_ROWS = TableRows(*(np.empty(0, np.int64) for _ in range(3)))
+
+
 @dataclass(slots=True)
 class Cohort:
     """Queries with the ticks they live in: `begin` included, `end` not.
 
-    `areas`, `constants` and `focals` have a row for each region: one a query, or as many as the
-    joined table has rows. `nearest` is there for kNN queries, which join no table.
+    `areas`, `constants` and `focals` have a row for each region: one a query. A query that joins a table
+    is by itself, and gets its regions where it is put `over` the table as it is then.
+    `nearest` is there for kNN queries, which join no table.
     Composed queries have no regions themselves, but their branches: cohorts with the same queries.
     """
 
@@ -41,6 +55,7 @@ class Cohort:
     focals: pa.Array | None
     nearest: Neighbours | None
     numbers: npt.NDArray[np.int64] | None = None  # of its queries, once they are in a plan that lives
+    rows: TableRows = NO_ROWS
     branches: tuple[Cohort, ...] = ()
 
     @classmethod
@@ -72,13 +87,9 @@ class Cohort:
     ) -> Cohort:  # fmt: skip
         n = len(names)
         fields = [pa.field(c.name, c.type.arrow) for c in draft.constants]
-        columns = list(constants)
-        if draft.table is not None:
-            fields += [pa.field(f"q:{c.name}", c.type.arrow) for c in draft.table.columns]
-            columns += [draft.table.rows.column(c.name).combine_chunks() for c in draft.table.columns]
         table = (
-            pa.Table.from_arrays(columns, schema=pa.schema(fields))
-            if columns
+            pa.Table.from_arrays(list(constants), schema=pa.schema(fields))
+            if fields
             # A table without columns has no rows either: a place-holder keeps the count.
             else pa.table({"none": pa.nulls(len(areas))})
         )
@@ -93,11 +104,7 @@ class Cohort:
             constants = [pa.array([c.value], c.type.arrow) for c in draft.constants]
             branches = [cls.of_one(name, branch, sql, begin) for branch in draft.branches]
             return cls.composed(draft, [name], [sql], np.array([begin], np.int64), constants, branches)
-        table = draft.table
-        if table is not None and table.region is not None:
-            areas = polygons(table.rows.column(table.region).to_pylist())
-        else:
-            areas = area_of(draft.shape)
+        areas = area_of(draft.shape)
         constants = [pa.array([c.value] * len(areas), c.type.arrow) for c in draft.constants]
         focal = focal_of(draft.shape)
         key = draft.stream.key_type.arrow
@@ -105,12 +112,44 @@ class Cohort:
         nearest = None if draft.nearest is None else neighbours_of(draft.nearest, key)
         return cls.new(draft, [name], [sql], np.array([begin], np.int64), areas, constants, focals, nearest)
 
+    def over(self, table: Table, among: npt.NDArray[np.int64] | None = None) -> Cohort:
+        """With a region for each row that its table has had while it lives, or some of them."""
+        assert isinstance(self.draft, Draft) and table.region is not None and len(self) == 1
+        history, tick_us = table.history, self.draft.stream.tick_us
+        came, gone = ticks_from(history.came, tick_us), ticks_from(history.gone, tick_us)
+        is_met = np.maximum(came, self.begin[0]) < np.minimum(gone, self.end[0])
+        rows = np.flatnonzero(is_met) if among is None else among[is_met[among]]
+        found = history.rows.take(pa.array(rows))
+        own = [pa.repeat(pa.scalar(c.value, c.type.arrow), len(rows)) for c in self.draft.constants]
+        fields = [pa.field(c.name, c.type.arrow) for c in self.draft.constants]
+        fields += [pa.field(f"q:{c.name}", c.type.arrow) for c in table.columns]
+        columns = [*own, *(found.column(c.name).combine_chunks() for c in table.columns)]
+        return replace(
+            self, areas=polygons(found.column(table.region).to_pylist()),
+            constants=pa.Table.from_arrays(columns, schema=pa.schema(fields)),
+            rows=TableRows(rows, history.came[rows], history.gone[rows]),
+        )  # fmt: skip
+
     def __len__(self) -> int:
         return len(self.begin)
 
     def regions_of(self, query: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """A column by query as a column by region."""
-        return query if len(self.areas) == len(query) else np.repeat(query, len(self.areas))
+        assert isinstance(self.draft, Draft)
+        return query if self.draft.table is None else np.repeat(query, len(self.areas))
+
+    @property
+    def parts(self) -> tuple[Cohort, ...]:
+        """What shards work for: its branches, or itself."""
+        return self.branches or (self,)
+
+    def over_all(self, tables: Names[Table]) -> Cohort:
+        """With the regions of the tables that it, or its branches, join."""
+        if self.branches:
+            return replace(self, branches=tuple(branch.over_all(tables) for branch in self.branches))
+        assert isinstance(self.draft, Draft)
+        table = self.draft.table and tables.get(self.draft.table.name)
+        return self if table is None else self.over(table)
 
 
 class Member(NamedTuple):
@@ -198,6 +237,10 @@ class Queries:
         else:
             member.cohort.is_there[member.row] = False
             self.dropped.append(member)
+
+    def over(self, tables: Names[Table]) -> list[Cohort]:
+        """The cohorts, with the regions of the tables that they join."""
+        return [cohort.over_all(tables) for cohort in self.cohorts()]
 
     def cohorts(self) -> list[Cohort]:
         self._cohorts = [c for c in self._cohorts if c.is_there.any()]

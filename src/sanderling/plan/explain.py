@@ -7,7 +7,17 @@ import pyarrow.compute as pc
 
 from sanderling.clock import show_duration
 from sanderling.plan.listing import Listing
-from sanderling.plan.plans import ALWAYS, BOX, DISC, EVERYWHERE, POLYGON, OutputColumn, Plan, StreamPlan
+from sanderling.plan.plans import (
+    ALWAYS,
+    BOX,
+    DISC,
+    EVERYWHERE,
+    NEVER,
+    POLYGON,
+    OutputColumn,
+    Plan,
+    StreamPlan,
+)
 
 SHAPES = {BOX: "rectangle", DISC: "circle", POLYGON: "polygon", EVERYWHERE: "everywhere"}
 
@@ -22,10 +32,11 @@ def explain_query(plan: Plan, name: str) -> Listing:
     stream_plan = next(s for s in plan.streams if s.stream.name == query.stream)
     stream, regions = stream_plan.stream, stream_plan.regions
     mine = regions.query == query.id
-    shape = SHAPES[int(regions.kind[mine][0])]
-    motion = "moving " if regions.focal[mine][0] >= 0 else ""
-    count = int(mine.sum())
-    what = f"{motion}{shape}" if count == 1 else f"{count} regions of a table"
+    of_table = bool((regions.row[mine] >= 0).all())
+    count = int((mine & (regions.gone == NEVER)).sum())
+    shape = SHAPES[POLYGON if of_table else int(regions.kind[mine][0])]
+    motion = "moving " if not of_table and regions.focal[mine][0] >= 0 else ""
+    what = f"{count} region{'' if count == 1 else 's'} of a table" if of_table else f"{motion}{shape}"
     where = [f"   ├─ where {template.where_words}"] if template.where else []
     merge, search = "nothing to do, each shard finishes its own rows", ""
     if template.is_nearest:
@@ -55,7 +66,7 @@ def explain_query(plan: Plan, name: str) -> Listing:
 
 def _ranges(plan: StreamPlan) -> int:
     """Regions that are asked for by themselves."""
-    return len(plan.regions) - len(plan.nearest)
+    return int((plan.regions.gone == NEVER).sum()) - len(plan.nearest)
 
 
 def _item(output: OutputColumn) -> str:

@@ -15,12 +15,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sanderling.plan.build import row_in
+from sanderling.plan.planned_tables import with_changes
 from sanderling.plan.plans import (
     ALWAYS,
     NO_QUERIES,
     Nearest,
     Plan,
     PlannedQueries,
+    PlannedTable,
     PlannedTree,
     Regions,
     StreamPlan,
@@ -41,14 +43,33 @@ class Growth:
     ended: I64  # queries that got an end,
     end: I64  # and the tick it is at
     spent: frozenset[int]  # templates that no query has any more
+    more: tuple[StreamPlan, ...] = ()  # rows that came to tables, as regions of queries that were there
+    gone: tuple[Gone, ...] = ()  # and rows that went
+    tables: tuple[PlannedTable, ...] = ()  # what changed in tables that the merge stage reads
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """Regions of a stream, by their place in the plan before, and from which tick on their rows are gone."""
+
+    stream: str
+    region: I64
+    tick: I64
 
 
 def grown(plan: Plan, growth: Growth) -> Plan:
     """The next version. A stream that nothing happened to keeps its part of the plan as it is."""
     added = {s.stream.name: s for s in growth.added.streams}
-    streams = [_grown_stream(old, added[old.stream.name], growth) for old in plan.streams]
+    more, gone = ({s.stream.name: s for s in growth.more}, {g.stream: g for g in growth.gone})
+    streams = [
+        _grown_stream(
+            old, added[old.stream.name], more.get(old.stream.name), gone.get(old.stream.name), growth
+        )
+        for old in plan.streams
+    ]
+    tables = with_changes(plan.tables, growth.tables)
     trees = _grown_trees(plan.trees, growth)
-    return Plan(tuple(streams), _grown_queries(plan.queries, growth), growth.version, trees)
+    return Plan(tuple(streams), _grown_queries(plan.queries, growth), growth.version, tables, trees)
 
 
 def _grown_trees(old: tuple[PlannedTree, ...], growth: Growth) -> tuple[PlannedTree, ...]:
@@ -70,11 +91,14 @@ def _grown_trees(old: tuple[PlannedTree, ...], growth: Growth) -> tuple[PlannedT
     return tuple(trees[number] for number in sorted(trees))
 
 
-def _grown_stream(old: StreamPlan, new: StreamPlan, growth: Growth) -> StreamPlan:
+def _grown_stream(
+    old: StreamPlan, new: StreamPlan, more: StreamPlan | None, gone: Gone | None, growth: Growth
+) -> StreamPlan:
     is_dropped = np.isin(old.regions.query, growth.dropped)
     is_ended = np.isin(old.regions.query, growth.ended)
     is_spent = any(t.id in growth.spent for t in old.templates)
-    if not (is_dropped.any() or is_ended.any() or is_spent or len(new.templates)):
+    is_changed = more is not None or gone is not None
+    if not (is_dropped.any() or is_ended.any() or is_spent or is_changed or len(new.templates)):
         return old
     changed = old
     if is_ended.any():
@@ -82,14 +106,25 @@ def _grown_stream(old: StreamPlan, new: StreamPlan, growth: Growth) -> StreamPla
         tick_of = dict(zip(growth.ended.tolist(), growth.end.tolist(), strict=True))
         end[is_ended] = [tick_of[query] for query in old.regions.query[is_ended].tolist()]
         changed = replace(changed, regions=replace(old.regions, end=end))
+    if gone is not None:
+        changed = replace(changed, regions=_left(changed.regions, gone, growth.version))
     if is_dropped.any() or is_spent:
         changed = _without(changed, is_dropped, growth.spent)
+    if more is not None:
+        changed = _with(changed, more, 0, growth.version)
     if len(new.templates):
-        changed = _with(changed, new, growth.first)
-    return replace(changed, version=growth.version, new_from=growth.first)
+        changed = _with(changed, new, growth.first, growth.version)
+    return replace(changed, version=growth.version)
 
 
 # ----- what goes
+
+
+def _left(regions: Regions, gone: Gone, version: int) -> Regions:
+    """Some regions are to end with their rows."""
+    tick, left = regions.gone.copy(), regions.left.copy()
+    tick[gone.region], left[gone.region] = gone.tick, version
+    return replace(regions, gone=tick, left=left)
 
 
 def _without(plan: StreamPlan, is_dropped: Bools, spent: frozenset[int]) -> StreamPlan:
@@ -129,8 +164,8 @@ def _used(focal: I64, focals: pa.Array) -> tuple[I64, pa.Array]:
 # ----- what comes
 
 
-def _with(old: StreamPlan, new: StreamPlan, first: int) -> StreamPlan:
-    """The regions of new queries behind the others."""
+def _with(old: StreamPlan, new: StreamPlan, first: int, version: int) -> StreamPlan:
+    """New regions behind the others; of queries that count from `first` on."""
     number, focals = _focals_of_both(old, new)
     tables = dict(zip((t.id for t in old.templates), old.constants, strict=True))
     rows_before = {number: table.num_rows for number, table in tables.items()}
@@ -139,10 +174,10 @@ def _with(old: StreamPlan, new: StreamPlan, first: int) -> StreamPlan:
         tables[template.id] = table if known is None else pa.concat_tables([known, table]).combine_chunks()
     before = np.zeros(max(tables, default=0) + 1, np.int64)
     before[list(rows_before)] = list(rows_before.values())
-    came = new.regions
+    came, versions = new.regions, np.full(len(new.regions), version, np.int32)
     came = replace(
         came, query=(came.query + first).astype(np.int32), focal=number[came.focal],
-        row_in_template=came.row_in_template + before[came.template],
+        row_in_template=came.row_in_template + before[came.template], came=versions, left=versions,
     )  # fmt: skip
     columns = {
         f.name: np.concatenate([getattr(old.regions, f.name), getattr(came, f.name)])
@@ -212,4 +247,4 @@ def _each(regions: Regions, change: Any) -> Regions:
     return replace(regions, **{name: change(getattr(regions, name)) for name in names})
 
 
-__all__ = ["Growth", "grown", "new_focals"]
+__all__ = ["Gone", "Growth", "grown", "new_focals"]

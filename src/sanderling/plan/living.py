@@ -12,15 +12,19 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sanderling.catalog import Table
 from sanderling.clock import tick_end
 from sanderling.errors import Place, QueryError
 from sanderling.language.statements import CreateStream, Drop, Statement
-from sanderling.plan.build import Templates, build
+from sanderling.plan.build import Templates, build, with_tables
 from sanderling.plan.cohorts import Cohort
 from sanderling.plan.growth import Growth, grown, new_focals
 from sanderling.plan.listing import Listing
+from sanderling.plan.planned_tables import planned_table
 from sanderling.plan.planner import Planner
-from sanderling.plan.plans import ALWAYS, NO_QUERIES, Plan
+from sanderling.plan.plans import ALWAYS, NO_QUERIES, Plan, PlannedTable
+from sanderling.plan.table_changes import Read, read_now
+from sanderling.plan.table_growth import TableGrowth, readers, tables_grown
 
 I64 = npt.NDArray[np.int64]
 
@@ -51,10 +55,11 @@ class LivingPlan(Planner):
       lasting         pickled and loaded again, it goes on where it was
     """
 
-    def __init__(self, folder: Path | None = None):
-        super().__init__(folder)
+    def __init__(self, folder: Path | None = None, read: Read = read_now):
+        super().__init__(folder, read=read)
         self._templates = Templates()
         self._now: Plan | None = None
+        self._tables: dict[str, Table] = {}  # as the plan has them
 
     @property
     def is_started(self) -> bool:
@@ -73,7 +78,10 @@ class LivingPlan(Planner):
     def start(self) -> Change:
         """The first version: everything registered so far. From now on there are no other streams."""
         cohorts = self.queries.cohorts()
-        plan, numbers = build(self.streams.values(), cohorts, self._templates, is_living=True)
+        plan, numbers = build(
+            self.streams.values(), self.queries.over(self.tables), self._templates, is_living=True
+        )
+        plan = with_tables(plan, self.tables)
         self._settle(plan, cohorts, numbers, 0)
         focals = {s.stream.name: s.focals for s in plan.streams if len(s.focals)}
         return Change(0, plan, np.arange(len(plan.queries)), np.empty(0, np.int64), focals)
@@ -93,7 +101,10 @@ class LivingPlan(Planner):
     def plan(self) -> Plan:
         """What every shard is to do, with all that has been said so far."""
         if self._now is None:
-            return build(self.streams.values(), self.queries.cohorts(), Templates(), is_living=True)[0]
+            cohorts = self.queries.over(self.tables)
+            return with_tables(
+                build(self.streams.values(), cohorts, Templates(), is_living=True)[0], self.tables
+            )
         if not self._has_news():
             return self._now
         return grown(self._now, self._growth(self._now, Templates(self._templates))[0])
@@ -101,7 +112,11 @@ class LivingPlan(Planner):
     # ----- from version to version
 
     def _has_news(self) -> bool:
-        return bool(self.queries.cohorts() or self.queries.dropped or self.queries.newly_ended())
+        is_other = self.queries.cohorts() or self.queries.dropped or self.queries.newly_ended()
+        nothing = Plan((), NO_QUERIES)
+        return bool(
+            is_other or self._table_changes() or (self._now and self._tree_tables(self._now, nothing))
+        )
 
     def _advance(self, listings: tuple[Listing, ...]) -> Change:
         before, nothing = self._now, np.empty(0, np.int64)
@@ -125,12 +140,39 @@ class LivingPlan(Planner):
         templates.forget(spent)
         cohorts = self.queries.cohorts()
         self._wait_for_names(cohorts)
-        added, numbers = build(self.streams.values(), cohorts, templates, is_living=True)
+        added, numbers = build(
+            self.streams.values(), self.queries.over(self.tables), templates, is_living=True
+        )
         growth = Growth(
             before.version + 1, len(before.queries), added, np.sort(dropped),
             np.array([m.number for m in ended], np.int64), np.array([m.end for m in ended], np.int64), spent,
+            *tables_grown(before, self._table_changes(), templates), self._tree_tables(before, added),
         )  # fmt: skip
         return growth, cohorts, numbers
+
+    # ----- tables that change
+
+    def _table_changes(self) -> list[TableGrowth]:
+        """Of tables whose regions some query in the plan is joined with."""
+        found = readers((*self.queries.values(), *self.queries.ended))
+        return [
+            TableGrowth(self._tables[name], now, mine)
+            for name, mine in found.items()
+            if (now := self.tables.get(name)) is not None and now is not self._tables[name]
+        ]
+
+    def _tree_tables(self, before: Plan, added: Plan) -> tuple[PlannedTable, ...]:
+        """What changed in tables that trees read; a table that is read for the first time is whole."""
+        known, version = {table.name for table in before.tables}, before.version + 1
+        read = {name for tree in (*before.trees, *added.trees) for name in tree.tables}
+        found = []
+        for name in sorted(read):
+            now, old = self.tables.get(name), self._tables.get(name.casefold())
+            if now is not None and name not in known:
+                found.append(planned_table(now))
+            elif now is not None and old is not None and now is not old:
+                found.append(planned_table(now, old, version))
+        return tuple(found)
 
     def _wait_for_names(self, cohorts: list[Cohort]) -> None:
         """A name that another query has up to some tick is free from that tick on."""
@@ -148,6 +190,7 @@ class LivingPlan(Planner):
         for cohort, mine in zip(cohorts, numbers, strict=True):
             cohort.numbers = np.where(mine < 0, -1, mine + first)
         self._now = plan
+        self._tables = {table.name.casefold(): table for table in self.tables.values()}
         self.queries.settle()
 
 

@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from sanderling.catalog import Names, Stream, Table
+from sanderling.catalog import History, Names, Stream, Table
 from sanderling.clock import show_duration, show_time, tick_end
 from sanderling.errors import Place, QueryError, SanderlingError, did_you_mean
 from sanderling.ingest.query_rows import QueryRows, load_queries
-from sanderling.ingest.tables import load_table
 from sanderling.language import parse_script, read_script
 from sanderling.language.moulds import Repeat, constant_of
 from sanderling.language.parse import ODD_CHARACTER
@@ -25,14 +24,18 @@ from sanderling.language.statements import (
     CreateRegion,
     CreateStream,
     CreateTable,
+    DeleteFrom,
     DescribeQuery,
     Drop,
     Explain,
+    InsertInto,
+    RefreshTable,
     RegisterQueries,
     RegisterQuery,
     Show,
     Span,
     Statement,
+    TableChange,
 )
 from sanderling.plan.build import build_plan
 from sanderling.plan.cohorts import Cohort, Queries
@@ -46,6 +49,7 @@ from sanderling.plan.query_table import QueryTable
 from sanderling.plan.relations import Relations
 from sanderling.plan.repeats import Repeats, Run
 from sanderling.plan.selects import Draft, SelectPlanner
+from sanderling.plan.table_changes import Read, TableChanges, read_now
 from sanderling.plan.times import LAST_US, time_of
 
 
@@ -56,7 +60,8 @@ class Planner:
     order of time, those without before all others.
     """
 
-    def __init__(self, folder: Path | None = None, is_one_by_one: bool = False):
+    def __init__(self, folder: Path | None = None, is_one_by_one: bool = False, read: Read = read_now):
+        """`read` reads the files of tables; it may remember what it has read."""
         self.streams: Names[Stream] = Names()
         self.tables: Names[Table] = Names()
         self.regions: Names[Coverage] = Names()
@@ -64,7 +69,7 @@ class Planner:
         self._names: dict[str, Names[Any] | Queries] = {
             "stream": self.streams, "table": self.tables, "region": self.regions, "query": self.queries
         }  # fmt: skip
-        self._folder = folder or Path(".")
+        self._folder, self._read = folder or Path("."), read
         self._selects = SelectPlanner(Relations(self.streams, self.tables, self.regions, self._kind_of))
         self._drafts = Composer(self._selects, self._sql_of)
         # Each statement read by itself: the plain twin of reading what repeats once.
@@ -121,6 +126,8 @@ class Planner:
             case CreateRegion():
                 self._refuse_taken(statement, text)
                 self.regions.put(statement.name.text, statement.coverage)
+            case InsertInto() | DeleteFrom() | RefreshTable():
+                self._change_table(statement, text, at)
             case RegisterQuery():
                 self._register(statement, text, at)
             case RegisterQueries():
@@ -138,7 +145,7 @@ class Planner:
 
     def plan(self) -> Plan:
         """What every shard is to do."""
-        return build_plan(self.streams.values(), self.queries.cohorts())
+        return build_plan(self.streams.values(), self.queries.over(self.tables), self.tables)
 
     @contextmanager
     def all_or_nothing(self) -> Iterator[None]:
@@ -178,8 +185,9 @@ class Planner:
             raise QueryError("query.name_taken", f'a {kind} is named "{name.text}" already', hint, place)
 
     def _known(
-        self, names: Names[Any] | Queries, kind: str, statement: Drop | DescribeQuery | Explain, text: str
-    ) -> Any:
+        self, names: Names[Any] | Queries, kind: str,
+        statement: Drop | DescribeQuery | Explain | TableChange, text: str,
+    ) -> Any:  # fmt: skip
         name = statement.name
         found = names.get(name.text)
         if found is None:
@@ -228,7 +236,7 @@ class Planner:
             )
         format_ = declarations.format_option(options, ("csv", "json", "parquet", "geojson")) or None
         try:
-            found, rows, region = load_table(
+            found, rows, region = self._read(
                 statement.name.text, columns, statement.key.text, path, format_, self._folder
             )
         except SanderlingError as e:
@@ -239,7 +247,12 @@ class Planner:
             raise type(e)(e.code, e.message, hint, Place.in_text(text, span.start, span.end)) from e
         declarations.check_table_location(statement, found)
         key = next(c.name for c in found if c.name.casefold() == statement.key.text.casefold())
-        return Table(statement.name.text, found, key, rows, region)
+        return Table(statement.name.text, found, key, History.of(rows), region, path, format_)
+
+    def _change_table(self, change: TableChange, text: str, at: int | None) -> None:
+        table = self._known(self.tables, "table", change, text)
+        changes = TableChanges(text, self._selects, self._folder, self._read)
+        self.tables.put(table.name, changes.changed(table, change, ALWAYS if at is None else at))
 
     # ----- queries
 

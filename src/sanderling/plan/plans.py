@@ -14,16 +14,15 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sanderling.catalog import Stream
+from sanderling.catalog import Column, Stream
+from sanderling.clock import ALWAYS as ALWAYS
+from sanderling.clock import NEVER as NEVER
 from sanderling.language.statements import NEXT, PER_KEY, ROWS, TIME, UNTIL  # kinds of window
 from sanderling.plan.tree import Node
 from sanderling.types import SqlType
 
 # Kinds of region, as the kernels know them.
 BOX, DISC, POLYGON, EVERYWHERE = 0, 1, 2, 3
-
-ALWAYS = np.iinfo(np.int64).min
-NEVER = np.iinfo(np.int64).max
 
 # What PREVIOUS(ts) reads is the pair column `r:previous(ts)`.
 PREVIOUS = "r:previous("
@@ -128,6 +127,8 @@ class Regions:
     """All regions of a stream's queries as columns; `a, b, c, d` depend on the kind.
 
     box: x1, y1, x2, y2 · disc: x, y, r, – · moving box: xdist, ydist · moving disc: r · polygon: its bounds.
+    A query's `end` is silent. A region of a table's row ends with that row, at the tick `gone`, and what it
+    held goes with −. While a plan lives: the version a region `came` with, and the one that let it go.
     """
 
     query: npt.NDArray[np.int32]
@@ -141,10 +142,23 @@ class Regions:
     focal: npt.NDArray[np.int64]
     begin: npt.NDArray[np.int64]
     end: npt.NDArray[np.int64]
+    row: npt.NDArray[np.int64]  # of the table, -1 without one
+    gone: npt.NDArray[np.int64]
+    came: npt.NDArray[np.int32]
+    left: npt.NDArray[np.int32]
     wkb: tuple[bytes | None, ...]
 
     def __len__(self) -> int:
         return len(self.query)
+
+    def is_gone(self, tick: int, ready: int) -> npt.NDArray[np.bool_]:
+        """Whose row is not there any more at a tick; versions from `ready` on count for nothing yet."""
+        return (self.gone <= tick) & (self.left < ready)
+
+    def lives(self, tick: int, ready: int) -> npt.NDArray[np.bool_]:
+        """Which have begun and not ended at a tick."""
+        is_there = (self.begin <= tick) & (tick < self.end) & (self.came < ready)
+        return is_there & ~self.is_gone(tick, ready)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,9 +195,7 @@ class StreamPlan:
     regions: Regions
     focals: pa.Array
     nearest: Nearest = NO_NEAREST
-    # While a plan lives: the version that changed this part last, and the first query that came with it.
-    version: int = 0
-    new_from: int = 0
+    version: int = 0  # while a plan lives: the one that changed this part last
 
     @property
     def watched(self) -> tuple[str, ...]:
@@ -221,20 +233,10 @@ class PlannedTree:
     root: Node
     branches: tuple[int, ...]
     streams: tuple[str, ...]
+    tick_us: int  # of all of them
     tables: tuple[str, ...]
     queries: npt.NDArray[np.int64]
     constants: pa.Table
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedTable:
-    """A table that composed queries read: what came and went, in order of time.
-
-    `changes` are query (-1), tick (ALWAYS for its first rows), sign, and its columns by name.
-    """
-
-    name: str
-    changes: pa.Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,12 +288,31 @@ NO_QUERIES = PlannedQueries(
 
 
 @dataclass(frozen=True, slots=True)
+class PlannedTable:
+    """A table that the merge stage reads, as signed rows; at any tick they add up to what is in it.
+
+    A change holds from the tick on that its time (in microseconds, ALWAYS for none) belongs to, but not
+    before its version has begun.
+    """
+
+    name: str
+    columns: tuple[Column, ...]
+    time: npt.NDArray[np.int64]
+    version: npt.NDArray[np.int32]
+    sign: npt.NDArray[np.int8]
+    rows: pa.Table  # its columns by their names, without regions
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     streams: tuple[StreamPlan, ...]
     queries: PlannedQueries
     version: int = 0
+    tables: tuple[PlannedTable, ...] = ()  # that trees read
     trees: tuple[PlannedTree, ...] = ()
-    tables: tuple[PlannedTable, ...] = ()
 
     def templates(self) -> dict[int, Template]:
         branches = {t.id: t for s in self.streams for t in s.templates}
@@ -303,6 +324,6 @@ Plans = Callable[[int], Plan]
 
 __all__ = [
     "ALWAYS", "BOX", "DISC", "EVERYWHERE", "NEVER", "NEXT", "NO_NEAREST", "NO_QUERIES", "PER_KEY", "POLYGON",
-    "ROWS", "TIME", "UNTIL", "Nearest", "OutputColumn", "Plan", "PlannedQueries", "PlannedQuery", "Plans",
-    "Regions", "StreamPlan", "Template", "Window", "previous_of",
+    "ROWS", "TIME", "UNTIL", "Nearest", "OutputColumn", "Plan", "PlannedQueries", "PlannedQuery",
+    "PlannedTable", "PlannedTree", "Plans", "Regions", "StreamPlan", "Template", "Window", "previous_of",
 ]  # fmt: skip

@@ -133,6 +133,13 @@ class SelectPlanner:
             )  # fmt: skip
         return Window(clause.kind, 0, sql, reads, shortened(words))
 
+    def condition(self, node: exp.Expr, scope: Scope) -> tuple[str, frozenset[str], list[Constant]]:
+        """A condition by itself: in the engine's SQL, the columns it reads, and its constants."""
+        constants: list[Constant] = []
+        sql, reads, _ = self.where([node], scope, constants)
+        assert sql is not None
+        return sql, reads, constants
+
     # ----- WHERE and SELECT
 
     def _pair_types(self, scope: Scope, constants: list[Constant]) -> dict[str, SqlType]:

@@ -13,6 +13,7 @@ import tempfile
 import threading
 from collections.abc import Iterable
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -29,6 +30,7 @@ from sanderling.plan.listing import Listing
 from sanderling.plan.living import Change, LivingPlan
 from sanderling.session.desk import Desk, names_in
 from sanderling.session.journal import SAID, STARTED, Journal, Line
+from sanderling.session.kept_tables import KeptTables
 from sanderling.session.subscription import Subscription
 from sanderling.settings import Settings
 from sanderling.spark.checkpoint import agree, alone_in, digest_of, session_note
@@ -84,7 +86,8 @@ class Session:
         self._held = ExitStack()
         self._held.enter_context(alone_in(self._work))
         self._lock = threading.RLock()
-        self._living = LivingPlan()
+        self._tables = KeptTables(self._work / "tables")
+        self._living = LivingPlan(read=self._tables)
         self._frames: dict[str, DataFrame] = {}
         self._courier: Courier | None = None
         self._query: StreamingQuery | None = None
@@ -112,7 +115,8 @@ class Session:
                 return _as_table(self._living.execute(sql).listings)
             if self._query is None and self._journal.is_known(sql):
                 return None  # done before the restart
-            change = self._living.execute(sql)
+            with self._tables.all_or_nothing():
+                change = self._living.execute(sql)
             self._note(Line(SAID, sql, self._digest(change)), change)
             if self._query is not None and change.growth is not None:
                 self._desk.announce(change.version)
@@ -301,6 +305,7 @@ class Session:
                 raise _changed(line)
             self._desk.turn(change)
             self._keep(change)
+        self._tables.forget_rest()
         for folder in (self._plans, self._named):
             folder.forget_after(self._living.version if self._living.is_started else -1)
 
@@ -322,7 +327,12 @@ class Session:
                 folder.keep(change.plan, change.growth)
 
     def _digest(self, change: Change) -> str:
-        return digest_of(change.growth.added, "") if change.growth is not None else ""
+        if change.growth is None:
+            return ""
+        # What tables brought to queries that were there counts as much as new queries.
+        growth = change.growth
+        streams = (*growth.added.streams, *growth.more)
+        return digest_of(replace(growth.added, streams=streams, tables=growth.tables), "")
 
     def _refuse_stopped(self) -> None:
         if self._is_stopped:

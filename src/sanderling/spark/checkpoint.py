@@ -67,7 +67,8 @@ def digest_of(plan: Plan, script: str) -> str:
     """Of the script and what it made of its tables: these are read again at every start."""
     digest = hashlib.sha256(script.encode())
     queries = pa.table({"name": plan.queries.names, "sql": plan.queries.sql})
-    for table in (queries, *(table for stream in plan.streams for table in stream.constants)):
+    constants = [table for stream in plan.streams for table in stream.constants]
+    for table in (queries, *constants, *(table.rows for table in plan.tables)):
         digest.update(_bytes(table))
     for stream in plan.streams:
         for wkb in stream.regions.wkb if any(stream.regions.wkb) else ():

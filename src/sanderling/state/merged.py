@@ -29,7 +29,9 @@ def snapshot(merge: Merge) -> bytes:
             tables[f"waiting.{template}.{branch}"] = rows
         tables[f"turns.{template}"] = composed.turns
         tables[f"begun.{template}"] = pa.table({"query": composed.begun})
-        trees[str(template)] = {"ready": composed.ready, "told": composed.told}
+        for name, ticks in composed.ticks.items():
+            tables[f"changes.{template}.{name}"] = pa.table({"tick": ticks, "told": composed.is_told[name]})
+        trees[str(template)] = composed.ready
     merge.came = []
     return _bytes(merge, tables, {"trees": trees})
 
@@ -59,15 +61,16 @@ def restore(merge: Merge, snapshot_bytes: bytes | None, deltas: list[bytes]) -> 
             merge.begin_at(header["version"])
         _replay_lists(merge, tables)
         merge.closed = header["closed"]
-        for template, known in header["trees"].items():
-            _restore_tree(merge.composed[int(template)], template, known, tables)
+        for template, ready in header["trees"].items():
+            _restore_tree(merge.composed[int(template)], template, ready, tables)
     catch_up(merge, deltas)
 
 
-def _restore_tree(
-    composed: Composed, template: str, known: dict[str, Any], tables: dict[str, pa.Table]
-) -> None:
-    composed.ready, composed.told = known["ready"], known["told"]
+def _restore_tree(composed: Composed, template: str, ready: int, tables: dict[str, pa.Table]) -> None:
+    composed.ready = ready
+    for name, changes in _under(f"changes.{template}.", tables).items():
+        composed.ticks[name] = np.asarray(changes.column("tick").to_numpy(), np.int64)
+        composed.is_told[name] = np.asarray(changes.column("told").to_numpy(), np.bool_)
     composed.tree.restore(_under(f"tree.{template}.", tables))
     composed.waiting = {int(b): rows for b, rows in _under(f"waiting.{template}.", tables).items()}
     composed.turns = tables[f"turns.{template}"]

@@ -107,7 +107,7 @@ def _bytes(shard: Shard, tables: dict[str, pa.Table]) -> bytes:
     clocks, waits = {}, {}
     for name, stream in shard.streams.items():
         clocks[name] = asdict(stream.clock)
-        waits[name] = [(wait.version, wait.first) for wait in stream.waiting.waits]
+        waits[name] = [wait.version for wait in stream.waiting.waits]
         for wait in stream.waiting.waits:
             tables[f"wait.{wait.version}.{name}"] = pa.table({"key": wait.keys})
         if stream.waiting.waits:
@@ -122,8 +122,8 @@ def _bytes(shard: Shard, tables: dict[str, pa.Table]) -> bytes:
 def _read_clock(stream: StreamShard, name: str, tables: dict[str, pa.Table], header: dict[str, Any]) -> None:
     stream.clock = Clock(**header["clocks"][name])
     stream.waiting.waits = [
-        Wait(version, first, tables[f"wait.{version}.{name}"].column("key").combine_chunks())
-        for version, first in header["waits"][name]
+        Wait(version, tables[f"wait.{version}.{name}"].column("key").combine_chunks())
+        for version in header["waits"][name]
     ]
     stream.waiting.readings = tables.get(f"waiting.{name}", stream.waiting.readings[:0])
 

@@ -1,0 +1,84 @@
+"""INSERT INTO, DELETE FROM and REFRESH TABLE: how a table changes.
+
+A mix-in of the dialect's parser. What is inserted are constants; an area is written as in CREATE REGION.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlglot.tokenizer_core import Token, TokenType
+
+from sanderling.language.statements import Cell, DeleteFrom, InsertInto, Name, RefreshTable, Span, TableChange
+
+CONSTANTS = {TokenType.TRUE: True, TokenType.FALSE: False, TokenType.NULL: None}
+FIRST_WORDS = ("INSERT", "DELETE", "REFRESH")
+
+
+class ChangeParser:
+    """Reads changes of tables from the token stream; to be mixed into a sqlglot parser."""
+
+    # What the sqlglot parser and the other mix-ins bring.
+    _curr: Any
+    _prev: Any
+    _match: Any
+    _match_l_paren: Any
+    _match_r_paren: Any
+    _match_text_seq: Any
+    _advance: Any
+    _parse_where: Any
+    _expect: Any
+    _name: Any
+    _value: Any
+    _is_coverage: Any
+    _parse_coverage: Any
+    _span_from: Any
+
+    def _parse_table_change(self, first: Token) -> TableChange:
+        self._advance()
+        match first.text.upper():
+            case "INSERT":
+                return self._parse_insert(first)
+            case "DELETE":
+                return self._parse_delete(first)
+        self._expect(self._match_text_seq("TABLE"), "TABLE")
+        return RefreshTable(self._name("a table's name"), self._span_from(first))
+
+    def _parse_insert(self, first: Token) -> InsertInto:
+        self._expect(self._match_text_seq("INTO"), "INTO")
+        name = self._name("a table's name")
+        columns: list[Name] = []
+        if self._match(TokenType.L_PAREN):
+            columns.append(self._name("a column's name"))
+            while self._match(TokenType.COMMA):
+                columns.append(self._name("a column's name"))
+            self._match_r_paren()
+        self._expect(self._match_text_seq("VALUES"), "VALUES")
+        rows = [self._parse_row()]
+        while self._match(TokenType.COMMA):
+            rows.append(self._parse_row())
+        return InsertInto(name, tuple(columns), tuple(rows), self._span_from(first))
+
+    def _parse_row(self) -> tuple[Cell, ...]:
+        self._match_l_paren()
+        cells = [self._parse_cell()]
+        while self._match(TokenType.COMMA):
+            cells.append(self._parse_cell())
+        self._match_r_paren()
+        return tuple(cells)
+
+    def _parse_cell(self) -> Cell:
+        first = self._curr
+        if first and first.token_type in CONSTANTS:
+            self._advance()
+            return Cell(CONSTANTS[first.token_type], Span(first.start, first.end + 1))
+        if self._is_coverage():
+            return Cell(self._parse_coverage(), self._span_from(first))
+        value = self._value("a constant or a coverage")
+        return Cell(value.value, value.span)
+
+    def _parse_delete(self, first: Token) -> DeleteFrom:
+        self._expect(self._match_text_seq("FROM"), "FROM")
+        name = self._name("a table's name")
+        where = self._parse_where()
+        return DeleteFrom(name, where.this if where else None, self._span_from(first))
