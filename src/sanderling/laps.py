@@ -17,3 +17,10 @@ class Laps:
         now = time.perf_counter()
         self.seconds[name] = self.seconds.get(name, 0.0) + now - self._last
         self._last = now
+
+    def end_with(self, parts: dict[str, float], name: str) -> None:
+        """The same, but for what is known to have gone into these parts."""
+        for part, seconds in parts.items():
+            self.seconds[part] = self.seconds.get(part, 0.0) + seconds
+            self._last += seconds
+        self.end(name)

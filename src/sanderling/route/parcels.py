@@ -39,7 +39,7 @@ class Parcel:
         return tables_to_bytes({"table": self.table}, {**self.header, "kind": self.kind})
 
     @classmethod
-    def from_bytes(cls, data: bytes | pa.Buffer) -> Parcel:
+    def from_bytes(cls, data: bytes | memoryview | pa.Buffer) -> Parcel:
         tables, header = tables_from_bytes(data)
         return cls(header.pop("kind"), tables["table"], header)
 
@@ -57,7 +57,7 @@ def tables_to_bytes(tables: dict[str, pa.Table], header: dict[str, Any]) -> byte
     return b"".join([struct.pack("<I", len(head)), head, *bodies.values()])
 
 
-def tables_from_bytes(data: bytes | pa.Buffer) -> tuple[dict[str, pa.Table], dict[str, Any]]:
+def tables_from_bytes(data: bytes | memoryview | pa.Buffer) -> tuple[dict[str, pa.Table], dict[str, Any]]:
     buffer = pa.py_buffer(data)
     (length,) = struct.unpack_from("<I", buffer)
     head = json.loads(buffer.slice(4, length).to_pybytes())

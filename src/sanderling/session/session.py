@@ -255,6 +255,7 @@ class Session:
             if self._query is not None:
                 self._query.stop()
         finally:
+            self._plans.end()
             if self._courier is not None:
                 self._courier.settle()
                 self._courier.close()

@@ -22,6 +22,8 @@ from sanderling.plan.plans import Plan, Template
 
 # A whole plan is written at every so manieth version: whoever needs one has no long way to it.
 VERSIONS_PER_PLAN = 64
+# The file that says whose run the folder is.
+MARK = "mark"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,9 @@ class PlanFolder:
     @classmethod
     def in_(cls, folder: Path, are_named: bool = False) -> PlanFolder:
         folder.mkdir(parents=True, exist_ok=True)
-        return cls(str(folder.resolve()), uuid.uuid4().hex, are_named)
+        mark = uuid.uuid4().hex
+        write_atomically(folder / MARK, mark.encode())
+        return cls(str(folder.resolve()), mark, are_named)
 
     # ----- on the driver
 
@@ -55,6 +59,10 @@ class PlanFolder:
     def _write(self, name: str, thing: Plan | Growth) -> None:
         write_atomically(Path(self.path) / name, pickle.dumps(thing))
 
+    def end(self) -> None:
+        """The run has ended, though its folder may stay."""
+        (Path(self.path) / MARK).unlink(missing_ok=True)
+
     def forget_after(self, version: int) -> None:
         """A run that was killed may have left a version that was never announced: its number is free."""
         for path in Path(self.path).iterdir():
@@ -62,6 +70,13 @@ class PlanFolder:
                 path.unlink()
 
     # ----- in a worker
+
+    def is_over(self) -> bool:
+        """Whether the run has ended, or another has begun in its folder."""
+        try:
+            return (Path(self.path) / MARK).read_text() != self.mark
+        except OSError:
+            return True
 
     def plan(self, version: int) -> Plan:
         return _plan(self, version)

@@ -9,6 +9,7 @@ shorter than a file is worth, its bytes as they are.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, cast
 
 import numpy as np
@@ -34,8 +35,7 @@ class ShardProcessor(StoredEngine):
     ):  # fmt: skip
         # Where plans are, not a plan: Spark would unpickle it again for every task. A broadcast
         # would do, but the worker that learns the state's schema has none.
-        super().__init__(plans.mark, "shard", keys, settings)
-        self.plans = plans
+        super().__init__(plans, "shard", keys, settings)
         self.first = first
         self.schemas = schemas
         self.said = said
@@ -48,7 +48,7 @@ class ShardProcessor(StoredEngine):
     def new_engine(self, number: int) -> Any:
         return Shard(self.plans.plan(self.first), number, self.schemas, self.plans.plan)
 
-    def rows(self, engine: Any, turn: str, parcels: list[Parcel]) -> pd.DataFrame:
+    def blobs(self, engine: Any, turn: str, parcels: list[Parcel]) -> Iterator[tuple[int, bytes]]:
         """With the merge partition that each goes to: what is not to be merged goes with its own shard's."""
         templates = self.plans.plan(engine.version).templates() if self.is_merged else {}
         to_merge: list[Parcel] = []
@@ -56,20 +56,21 @@ class ShardProcessor(StoredEngine):
         for parcel in parcels:
             is_direct = not self.is_merged or not needs_merge(templates, parcel)
             (direct if is_direct else to_merge).append(parcel)
-        blobs = [(engine.number, blob) for blob in put_part(self.said, f"{turn}.arrow", direct)]
+        for blob in put_part(self.said, f"{turn}.arrow", direct):
+            yield engine.number, blob
         for parcel in to_merge:
-            blobs += [(number, part.to_bytes()) for number, part in merge_of(parcel, len(self.keys))]
-        return pd.DataFrame(
-            {"merge": np.array([self.keys[n] for n, _ in blobs], np.int32), "blob": [b for _, b in blobs]}
-        )
+            for number, part in merge_of(parcel, len(self.keys)):
+                yield number, part.to_bytes()
+
+    def frame(self, keys: list[int], blobs: list[bytes]) -> pd.DataFrame:
+        return pd.DataFrame({"merge": np.array(keys, np.int32), "blob": blobs})
 
 
 class MergeProcessor(StoredEngine):
     """All queries of a merge partition."""
 
     def __init__(self, plans: PlanFolder, first: int, keys: list[int], settings: Settings, said: str):
-        super().__init__(plans.mark, "merge", keys, settings)
-        self.plans = plans
+        super().__init__(plans, "merge", keys, settings)
         self.first = first
         self.said = said
 
@@ -80,5 +81,9 @@ class MergeProcessor(StoredEngine):
     def new_engine(self, number: int) -> Any:
         return Merge(self.plans.plan(self.first), number, self.plans.plan)
 
-    def rows(self, engine: Any, turn: str, parcels: list[Parcel]) -> pd.DataFrame:
-        return pd.DataFrame({"blob": list(put_part(self.said, f"{turn}.arrow", parcels))})
+    def blobs(self, engine: Any, turn: str, parcels: list[Parcel]) -> Iterator[tuple[int, bytes]]:
+        for blob in put_part(self.said, f"{turn}.arrow", parcels):
+            yield engine.number, blob
+
+    def frame(self, keys: list[int], blobs: list[bytes]) -> pd.DataFrame:
+        return pd.DataFrame({"blob": blobs})

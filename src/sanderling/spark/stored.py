@@ -1,19 +1,16 @@
-"""An engine inside transformWithState: the state store is the truth, a copy in the worker is only speed.
+"""An engine inside transformWithState: the state store is the truth, its keeper is only speed.
 
-The store holds a snapshot and the deltas since. Each commit writes a tag. Spark gives a shard now to
-one worker, now to another: a worker's copy is used only if it carries a tag of the store's last
-states, and then brought up by the deltas since. So a copy of a failed attempt or of another run is
-never taken for the state.
+The store holds a snapshot and the deltas since. Each commit writes a tag, by which a keeper
+(keeper.py) is known to be at the store's state, or a few deltas behind. Where there is none that
+can take the turn, the engine is restored here.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import uuid
 from abc import abstractmethod
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -26,12 +23,11 @@ from sanderling import crash
 from sanderling.laps import Laps
 from sanderling.route.parcels import SECONDS, Parcel
 from sanderling.settings import Settings
+from sanderling.spark.keeper import Kept, ask, leave, place_of
+from sanderling.spark.plans import PlanFolder
+from sanderling.spark.turns import Said, Turn
 
-# Engines decoded in this worker, by run, stage and number, each with the tag of its state. Spark reuses its
-# workers.
-_copies: dict[tuple[str, str, int], tuple[Any, str]] = {}
-COPIES_KEPT = 8
-# A copy that missed a few turns catches up; a state further back than this has to be restored.
+# A keeper that missed a few turns, which another machine took, catches up; one further back is of no use.
 STATES_KNOWN = 8
 # A snapshot is written when the deltas since the last one are so many times larger.
 DELTAS_PER_SNAPSHOT = 4
@@ -49,36 +45,6 @@ class Head:
     tags: list[str] = field(default_factory=list)  # of the last states; a delta leads from each to the next
 
 
-def leave_here(tag: str, delta: bytes, gone: list[str]) -> None:
-    """For other workers of this machine: from the store it would take ten times as long."""
-    folder = _folder()
-    if folder is None:
-        return
-    with suppress(OSError):  # it is only speed
-        folder.mkdir(exist_ok=True)
-        (folder / f"{tag}.new").write_bytes(delta)
-        os.replace(folder / f"{tag}.new", folder / tag)
-        for old in gone:
-            (folder / old).unlink(missing_ok=True)
-
-
-def left_here(tag: str) -> bytes | None:
-    """The delta that led to a state, if a worker of this machine had the turn."""
-    folder = _folder()
-    if folder is None:
-        return None
-    try:
-        return (folder / tag).read_bytes()
-    except OSError:
-        return None
-
-
-def _folder() -> Path | None:
-    """Spark clears its own folder away when it ends."""
-    folders = os.environ.get("SPARK_LOCAL_DIRS")
-    return Path(folders.split(",")[0]) / "sanderling" if folders else None
-
-
 class State(Protocol):
     """How an engine is saved and restored; a module of `state/`."""
 
@@ -91,8 +57,8 @@ class State(Protocol):
 class StoredEngine(StatefulProcessor):
     """Brings an engine up to the batch, saves what changed, passes on what it says."""
 
-    def __init__(self, mark: str, stage: str, keys: list[int], settings: Settings):
-        self.mark = mark  # of the run
+    def __init__(self, plans: PlanFolder, stage: str, keys: list[int], settings: Settings):
+        self.plans = plans
         self.stage = stage
         self.keys = keys
         self.settings = settings
@@ -105,8 +71,12 @@ class StoredEngine(StatefulProcessor):
     def new_engine(self, number: int) -> Any: ...
 
     @abstractmethod
-    def rows(self, engine: Any, turn: str, parcels: list[Parcel]) -> pd.DataFrame:
-        """What goes on through Spark; `turn` names this turn of this engine, also when it is taken again."""
+    def blobs(self, engine: Any, turn: str, parcels: list[Parcel]) -> Iterator[tuple[int, bytes]]:
+        """What goes on through Spark, with the number of who gets it."""
+
+    @abstractmethod
+    def frame(self, keys: list[int], blobs: list[bytes]) -> pd.DataFrame:
+        """The same as rows of Spark."""
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         self.parts = handle.getMapState("parts", "name string", "data binary")
@@ -115,70 +85,89 @@ class StoredEngine(StatefulProcessor):
         self, key: Any, rows: Iterator[pd.DataFrame], timerValues: Any
     ) -> Iterator[pd.DataFrame]:
         laps = Laps()
-        parcels = [Parcel.from_bytes(blob) for frame in rows for blob in frame["blob"]]
+        blobs = [blob for frame in rows for blob in frame["blob"]]
         laps.end("shuffle: read")
         number = self.keys.index(key[0])
-        engine, head = self._load(number)
-        turn = f"{self.stage}-{number}-{head.next}"
+        head = self._head()
+        turn = Turn(f"{self.stage}-{number}-{head.next}", uuid.uuid4().hex, self._room(head), blobs)
         laps.end("state: load")
-        out = engine.advance(parcels)
-        laps.end("operators")
+        place = place_of(self.plans.mark, self.stage, number)
+        said = self._asked(place, head, turn)
+        engine = None
+        if said is None:
+            engine = self._restored(number, head)
+            laps.end("state: load")
+            said = self.take(engine, turn)
+        laps.end_with(said.seconds, "keeper")
         crash.point("after-advance")
-        self._save(number, engine, head)
+        self._save(head, turn, said)
         laps.end("state: save")
+        if engine is not None and place is not None:
+            leave(place, Kept(engine, turn.tag, self.state.catch_up, self.take, self.plans.is_over))
+            laps.end("keeper")
         crash.point("after-state")
-        yield self.rows(engine, turn, out)
+        yield self.frame(said.keys, [bytes(blob) for blob in said.blobs])
         laps.end("operators: pack")
         if self.settings.is_timed:
             seconds = {f"{self.stage}: {name}": s for name, s in laps.seconds.items()}
-            yield self.rows(engine, turn, [Parcel(SECONDS, pa.table({}), seconds)])
+            yield self.frame([key[0]], [Parcel(SECONDS, pa.table({}), seconds).to_bytes()])
 
     def close(self) -> None:
         pass
 
+    def _asked(self, place: Path | None, head: Head, turn: Turn) -> Said | None:
+        """What the keeper makes of the turn, if there is one that can take it."""
+        if place is None or not head.tags:
+            return None
+        return ask(place, head.tags, lambda missed: self._deltas(head.next - missed, head.next), turn)
+
+    def take(self, engine: Any, turn: Turn) -> Said:
+        """A turn, in whichever process the engine is."""
+        laps = Laps()
+        parcels = [Parcel.from_bytes(blob) for blob in turn.blobs]
+        laps.end("shuffle: read")
+        out = engine.advance(parcels)
+        laps.end("operators")
+        delta = self.state.delta(engine)
+        snapshot = self.state.snapshot(engine) if len(delta) > turn.room else None
+        laps.end("state: save")
+        going = list(self.blobs(engine, turn.name, out))
+        laps.end("operators: pack")
+        return Said([self.keys[n] for n, _ in going], [b for _, b in going], delta, snapshot, laps.seconds)
+
     # ----- the state store
 
-    def _load(self, number: int) -> tuple[Any, Head]:
+    def _head(self) -> Head:
         head_bytes = self._get("head")
-        if head_bytes is None:
-            return self.new_engine(number), Head()
-        head = Head(**json.loads(head_bytes))
-        engine, tag = _copies.pop((self.mark, self.stage, number), (None, ""))
-        if engine is not None and tag in head.tags:
-            # Another worker may have had the last turns.
-            since = head.tags[head.tags.index(tag) + 1 :]
-            first = head.next - len(since)
-            missed = [left_here(t) or self._delta(first + i) for i, t in enumerate(since)]
-            self.state.catch_up(engine, missed)
-            return engine, head
+        return Head() if head_bytes is None else Head(**json.loads(head_bytes))
+
+    def _room(self, head: Head) -> int:
+        """The bytes that the next delta may have before a snapshot takes the place of all."""
+        most = max(self.settings.least_snapshot_bytes, DELTAS_PER_SNAPSHOT * head.snapshot_bytes)
+        return most - head.delta_bytes
+
+    def _restored(self, number: int, head: Head) -> Any:
         engine = self.new_engine(number)
-        chunks = [self._get(f"snapshot:{i}") or b"" for i in range(head.snapshot)]
-        deltas = [self._delta(i) for i in range(head.first, head.next)]
-        self.state.restore(engine, b"".join(chunks) if chunks else None, deltas)
-        return engine, head
+        if head.next:
+            chunks = [self._get(f"snapshot:{i}") or b"" for i in range(head.snapshot)]
+            deltas = self._deltas(head.first, head.next)
+            self.state.restore(engine, b"".join(chunks) if chunks else None, deltas)
+        return engine
 
-    def _delta(self, number: int) -> bytes:
-        return self._get(f"delta:{number}") or b""
+    def _deltas(self, first: int, end: int) -> list[bytes]:
+        return [self._get(f"delta:{i}") or b"" for i in range(first, end)]
 
-    def _save(self, number: int, engine: Any, head: Head) -> None:
-        change = self.state.delta(engine)
-        self._put(f"delta:{head.next}", change)
+    def _save(self, head: Head, turn: Turn, said: Said) -> None:
+        self._put(f"delta:{head.next}", bytes(said.delta))
         kept_from = min(head.first, head.next + 1 - len(head.tags))
         head.next += 1
-        head.delta_bytes += len(change)
-        if head.delta_bytes > max(
-            self.settings.least_snapshot_bytes, DELTAS_PER_SNAPSHOT * head.snapshot_bytes
-        ):
-            self._save_snapshot(self.state.snapshot(engine), head)
-        gone = head.tags[: 1 - STATES_KNOWN] if len(head.tags) >= STATES_KNOWN else []
-        head.tags = [*head.tags[1 - STATES_KNOWN :], uuid.uuid4().hex]
-        leave_here(head.tags[-1], change, gone)
+        head.delta_bytes += len(said.delta)
+        if said.snapshot is not None:
+            self._save_snapshot(bytes(said.snapshot), head)
+        head.tags = [*head.tags[1 - STATES_KNOWN :], turn.tag]
         for i in range(kept_from, min(head.first, head.next + 1 - len(head.tags))):
             self.parts.removeKey((f"delta:{i}",))
         self._put("head", json.dumps(asdict(head)).encode())
-        while len(_copies) >= COPIES_KEPT:
-            del _copies[next(iter(_copies))]
-        _copies[self.mark, self.stage, number] = (engine, head.tags[-1])
 
     def _save_snapshot(self, data: bytes, head: Head) -> None:
         size = self.settings.state_chunk_bytes
