@@ -23,6 +23,7 @@ STAGES = (
     ("packing", ("packing",)),
     ("shuffle", ("shuffle: write", "shard: shuffle: read", "merge: shuffle: read")),
     ("state load", ("shard: state: load", "merge: state: load")),
+    ("keeper", ("shard: keeper", "merge: keeper")),
     ("kernel", ("shard: operators", "shard: operators: pack")),
     ("merge", ("merge: operators", "merge: operators: pack")),
     ("state save", ("shard: state: save", "merge: state: save")),
