@@ -1,0 +1,74 @@
+"""Keepers on Spark: one that is killed is not missed, and none stays when the driver is gone."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from sanderling import crash
+from tests.recovery.runs import command, output, run
+
+
+@pytest.mark.parametrize("point", crash.SURVIVED)
+def test_a_keeper_that_dies_in_a_turn_is_not_missed(
+    point: str, world: Path, undisturbed: tuple[bytes, bytes], tmp_path: Path
+) -> None:
+    """Each keeper takes two turns and dies in the third, after it has advanced."""
+    done = run(world, tmp_path, f"{point}:3")
+    assert done.returncode == 0, done.stderr
+    assert output(tmp_path) == undisturbed
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
+def test_a_killed_driver_leaves_no_process_behind(world: Path, tmp_path: Path) -> None:
+    mark = f"SANDERLING_TEST={uuid.uuid4().hex}"
+    name, value = mark.split("=")
+    process = subprocess.Popen(
+        command(world, tmp_path), env={**os.environ, name: value},
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        until = time.monotonic() + 120
+        while not _keepers(mark):
+            assert process.poll() is None and time.monotonic() < until, "no keeper came"
+            time.sleep(0.05)
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    until = time.monotonic() + 60
+    while _marked(mark) and time.monotonic() < until:
+        time.sleep(0.1)
+    assert not _marked(mark)
+
+
+def _marked(mark: str) -> list[int]:
+    """Processes of a run, by what is in their environment; one that has ended has none."""
+    found = []
+    for path in Path("/proc").iterdir():
+        with suppress(OSError):
+            if path.name.isdigit() and mark.encode() in (path / "environ").read_bytes():
+                found.append(int(path.name))
+    return found
+
+
+def _keepers(mark: str) -> list[int]:
+    """Forked from a worker, which was forked from a daemon."""
+    found = []
+    for process in _marked(mark):
+        with suppress(OSError):
+            parents = [process, _parent(process), _parent(_parent(process))]
+            if all(b"pyspark.daemon" in Path(f"/proc/{p}/cmdline").read_bytes() for p in parents):
+                found.append(process)
+    return found
+
+
+def _parent(process: int) -> int:
+    return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
