@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
+from sanderling.merge.lists import ShardLists
 from sanderling.merge.merge import Merge
 from sanderling.plan.living import LivingPlan
 from sanderling.state import merged
@@ -86,6 +89,22 @@ def test_a_snapshot_is_of_its_version_whatever_has_been_announced_since(
     assert back.version == 0 and entries(back) == wanted
     merged.catch_up(back, [merged.delta(run.merges[1].engine)])
     assert back.version == 1 and entries(back) == entries(run.merges[1].engine)
+
+
+def test_a_column_that_says_the_key_again_is_saved_once() -> None:
+    columns = {"d2": [1.0, 2.0, 3.0], "key": [7, 8, 9], "c0": [7, 8, 9], "c1": [7, 8, 0]}
+    rows = pa.table(columns)
+    lists = ShardLists(np.array([4, 6]), rows.schema)
+    lists.make_room(2)
+    start = lists.append(rows)
+    lists.put(np.array([0, 1, 1]), np.array([1, 0, 1]), np.array([start, 0, start + 1]), np.array([1, 0, 2]))
+    saved = lists.drain(is_whole=False)
+    assert saved.column_names == ["query", "shard", "d2", "key", "c1"]
+    back = ShardLists(np.array([4, 6]), rows.schema)
+    back.replay(saved)
+    assert back.store.to_pydict() == columns
+    assert (back.start[back.length > 0] == lists.start[lists.length > 0]).all()
+    assert (back.length == lists.length).all()
 
 
 def test_one_asks_for_ranges_as_before(run: DirectRun, tmp_path: Path) -> None:

@@ -90,18 +90,25 @@ class ShardLists:
     # ----- saved and restored
 
     def drain(self, is_whole: bool) -> pa.Table:
-        """All lists, or those that are new since the last time; an empty one is a row of NULLs."""
+        """All lists, or those that are new since the last time; an empty one is a row of NULLs.
+
+        A column that only says the key again is left out.
+        """
         wanted = self.length > 0 if is_whole else self.is_fresh.copy()
         self.is_fresh[:] = False
         query, shard = np.nonzero(wanted)
         start, length = self.start[query, shard], self.length[query, shard]
         at = np.repeat(np.arange(len(query)), np.maximum(length, 1))
         rows = pa.array(rows_of(start, np.maximum(length, 1)), mask=(length == 0)[at])
-        whose = {"query": pa.array(self.queries[query][at]), "shard": pa.array(shard[at])}
-        kept = self.store.take(rows)
+        kept = self.store.take(rows).combine_chunks()
+        again = [name for name in kept.column_names[2:] if kept.column(name).equals(kept.column("key"))]
+        whose = {
+            "query": pa.array(self.queries[query][at], pa.int32()),
+            "shard": pa.array(shard[at], pa.int32()),
+        }
         for name, column in reversed(whose.items()):
             kept = kept.add_column(0, name, column)
-        return kept.combine_chunks()
+        return kept.drop_columns(again)
 
     def replay(self, table: pa.Table) -> None:
         """Takes up what was drained."""
@@ -109,6 +116,8 @@ class ShardLists:
         if not len(query):
             return
         self.make_room(int(shard.max()) + 1)
+        for name in set(self.store.column_names) - set(table.column_names):
+            table = table.append_column(name, table.column("key"))
         is_there = np.asarray(table.column("d2").is_valid().to_numpy(), np.bool_)
         first = self.append(table.filter(pa.array(is_there)))
         begins = np.flatnonzero(np.append(True, (np.diff(query) != 0) | (np.diff(shard) != 0)))
