@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -11,8 +12,23 @@ from tests.recovery.runs import command, output
 def test_local_cluster_gives_the_same_output_as_local(
     world: Path, undisturbed: tuple[bytes, bytes], tmp_path: Path
 ) -> None:
-    there = [v.replace("local[2]", "local-cluster[2,1,1024]") for v in command(world, tmp_path)]
-    assert there != command(world, tmp_path)
-    done = subprocess.run(there, capture_output=True, text=True, timeout=400, check=False)
+    done = run_on_cluster(world, tmp_path)
     assert done.returncode == 0, done.stderr
     assert output(tmp_path) == undisturbed
+
+
+def test_workers_that_are_killed_leave_their_turns_to_others(
+    world: Path, undisturbed: tuple[bytes, bytes], tmp_path: Path
+) -> None:
+    """Each worker dies in its fifth turn: the keeper has advanced, the store has not. Spark tries again."""
+    done = run_on_cluster(world, tmp_path, "after-advance:5")
+    assert done.returncode == 0, done.stderr
+    assert "Python worker exited unexpectedly" in (tmp_path / "checkpoint" / "spark.log").read_text()
+    assert output(tmp_path) == undisturbed
+
+
+def run_on_cluster(world: Path, place: Path, crash_at: str | None = None) -> subprocess.CompletedProcess[str]:
+    there = [v.replace("local[2]", "local-cluster[2,1,1024]") for v in command(world, place)]
+    assert there != command(world, place)
+    environment = {**os.environ} | ({"SANDERLING_CRASH": crash_at} if crash_at else {})
+    return subprocess.run(there, env=environment, capture_output=True, text=True, timeout=400, check=False)

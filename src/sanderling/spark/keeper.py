@@ -104,6 +104,7 @@ def leave(place: Path, kept: Kept) -> None:
         except OSError:
             return  # it is only speed
         if child:
+            _reap(child)
             return
         try:
             _forget_worker({listener.fileno(), watch})
@@ -113,6 +114,15 @@ def leave(place: Path, kept: Kept) -> None:
         finally:
             # Nothing of the worker's is to be closed, flushed or joined by us.
             os._exit(0)
+
+
+_left: set[int] = set()
+
+
+def _reap(new: int) -> None:
+    """Keepers of this worker that have ended are not to stay in the system's list of processes."""
+    _left.difference_update([child for child in _left if os.waitpid(child, os.WNOHANG)[0]])
+    _left.add(new)
 
 
 def _watch(daemon: int) -> int | None:
