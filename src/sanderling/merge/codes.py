@@ -84,7 +84,7 @@ def code(column: pa.Array, type_: pa.DataType, texts: Keys) -> tuple[I64, Bools 
     """The code of each value as one of this type, and where it is NULL (None: nowhere)."""
     is_null = column.is_null().to_numpy(zero_copy_only=False) if column.null_count else None
     if column.type != type_:
-        column = column.cast(type_)
+        column = column.cast(type_, safe=False)  # a whole number as a double may round
     if pa.types.is_string(type_):
         codes = texts.number(column if is_null is None else column.fill_null(""))
     elif pa.types.is_floating(type_):
@@ -136,4 +136,6 @@ def common_type(left: pa.DataType, right: pa.DataType) -> pa.DataType:
 def as_doubles(column: Column) -> tuple[npt.NDArray[np.float64], Bools]:
     """Numbers as doubles, and where they are NULL."""
     is_null = np.asarray(pc.is_null(column).to_numpy(zero_copy_only=False), np.bool_)
-    return np.asarray(column.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False)), is_null
+    return np.asarray(
+        column.cast(pa.float64(), safe=False).fill_null(0.0).to_numpy(zero_copy_only=False)
+    ), is_null

@@ -6,13 +6,16 @@ from sanderling.merge.aggregate import Aggregate
 from sanderling.merge.constants import Constants
 from sanderling.merge.distinct import Distinct
 from sanderling.merge.first import First
+from sanderling.merge.join import Join
 from sanderling.merge.select import Select
 from sanderling.merge.union import Union
 from sanderling.plan import tree
 from sanderling.plan.tree import Node
 
 
-def operator_of(node: Node, constants: Constants) -> Select | Aggregate | Distinct | First | Union | None:
+def operator_of(
+    node: Node, constants: Constants
+) -> Select | Join | Aggregate | Distinct | First | Union | None:
     """None for what comes from outside."""
     match node:
         case tree.Branch() | tree.TableRows():
@@ -25,7 +28,7 @@ def operator_of(node: Node, constants: Constants) -> Select | Aggregate | Distin
             return Distinct(node)
         case tree.First():
             return First(node, constants)
+        case tree.Join():
+            return Join(node, constants)
         case tree.Union():
             return Union()
-        case _:
-            raise NotImplementedError(type(node).__name__)

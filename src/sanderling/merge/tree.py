@@ -98,7 +98,9 @@ class Tree:
             else:
                 inputs = [results[i] for i in part.inputs]
                 part.rows_in += sum(len(rows) for rows in inputs)
-                result = part.operator.apply(inputs, beginning)
+                is_quiet = not len(beginning) and not any(len(rows) for rows in inputs)
+                types = [t.arrow for t in part.node.types]
+                result = Signed.none(types) if is_quiet else part.operator.apply(inputs, beginning)
             part.rows_out += len(result)
             part.seconds += time.perf_counter() - started
             results.append(result)
