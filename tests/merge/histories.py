@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
+import os
 from collections import Counter
 from datetime import date, datetime
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from sanderling.merge.constants import Constants
@@ -21,6 +23,8 @@ from tests.merge.twin import Bag, Row, World, answer, plain
 LONG, DOUBLE, TEXT, FLAG = (TYPES[n] for n in ("BIGINT", "DOUBLE", "STRING", "BOOLEAN"))
 TIME, DAY, SMALL = TYPES["TIMESTAMP"], TYPES["DATE"], TYPES["INT"]
 TICKS = 6
+# The first example compiles the kernels.
+THOROUGH = settings(max_examples=1000 if os.environ.get("SANDERLING_LONG") else 100, deadline=None)
 QUERIES = (3, 4, 900)
 
 VALUES: dict[SqlType, Any] = {

@@ -23,6 +23,7 @@ from tests.merge.histories import (
     QUERIES,
     SMALL,
     TEXT,
+    THOROUGH,
     TICKS,
     TIME,
     VALUES,
@@ -53,6 +54,7 @@ def world(changes: Any, begun: dict[int, int]) -> World:
     return World({0: changes}, {}, begun, {}, {})
 
 
+@THOROUGH
 @given(st.data(), cut_anyhow())
 def test_groups_and_their_aggregates(data: Any, cut: Any) -> None:
     groups = data.draw(st.lists(st.integers(0, len(TYPES) - 1), min_size=1, max_size=2))
@@ -62,6 +64,7 @@ def test_groups_and_their_aggregates(data: Any, cut: Any) -> None:
     run(root, world(data.draw(histories(TYPES, values)), {}), *cut)
 
 
+@THOROUGH
 @given(st.data(), cut_anyhow())
 def test_without_groups_there_is_a_row_from_the_beginning(data: Any, cut: Any) -> None:
     begins = st.integers(0, TICKS - 1)

@@ -21,6 +21,7 @@ from tests.merge.histories import (
     LONG,
     QUERIES,
     TEXT,
+    THOROUGH,
     TIME,
     VALUES,
     cut_anyhow,
@@ -34,6 +35,7 @@ COUNT = tree.Computed('"q:p0"', LONG, frozenset({"q:p0"}))
 FUNCTIONS = {'"q:p0"': lambda row, p: p["q:p0"]}
 
 
+@THOROUGH
 @given(st.data(), cut_anyhow())
 def test_the_first_rows(data: Any, cut: Any) -> None:
     types = data.draw(

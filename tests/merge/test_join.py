@@ -22,6 +22,7 @@ from tests.merge.histories import (
     QUERIES,
     SMALL,
     TEXT,
+    THOROUGH,
     TIME,
     VALUES,
     cut_anyhow,
@@ -44,12 +45,14 @@ def drawn(data: Any, types: Any, queries: Any = QUERIES) -> Any:
     return data.draw(histories(types, data.draw(st.sampled_from([FEW, FEW, VALUES])), queries))
 
 
+@THOROUGH
 @given(st.data(), st.sampled_from(KEYS), st.booleans(), cut_anyhow())
 def test_two_branches_by_equal_keys(data: Any, keys: Any, is_left: bool, cut: Any) -> None:
     root = tree.Join(tree.Branch(0, LEFT), tree.Branch(1, RIGHT), *keys, is_left=is_left)
     run(root, World({0: drawn(data, LEFT), 1: drawn(data, RIGHT)}, {}, {}, {}, {}), *cut)
 
 
+@THOROUGH
 @given(st.data(), st.sampled_from(KEYS), st.booleans(), cut_anyhow())
 def test_a_branch_and_a_table(data: Any, keys: Any, is_left: bool, cut: Any) -> None:
     table = tree.TableRows("t", ("a", "b", "c", "d"), RIGHT)
@@ -57,6 +60,7 @@ def test_a_branch_and_a_table(data: Any, keys: Any, is_left: bool, cut: Any) -> 
     run(root, World({0: drawn(data, LEFT)}, {"t": drawn(data, RIGHT, (-1,))}, {}, {}, {}), *cut)
 
 
+@THOROUGH
 @given(st.data(), st.sampled_from(KEYS), cut_anyhow())
 def test_a_table_may_stand_to_the_left(data: Any, keys: Any, cut: Any) -> None:
     root = tree.Join(tree.TableRows("t", ("a", "b", "c"), LEFT), tree.Branch(1, RIGHT), *keys)
@@ -67,6 +71,7 @@ def near(is_open: bool) -> tree.Near:
     return tree.Near((1, 2), (1, 2), RADIUS, is_open)
 
 
+@THOROUGH
 @given(st.data(), st.booleans(), st.booleans(), st.booleans(), cut_anyhow())
 def test_places_that_are_near(data: Any, has_key: bool, is_left: bool, is_open: bool, cut: Any) -> None:
     keys = ((0,), (0,)) if has_key else ((), ())
@@ -76,6 +81,7 @@ def test_places_that_are_near(data: Any, has_key: bool, is_left: bool, is_open: 
     run(root, World(branches, {}, {}, constants, FUNCTIONS), *cut)
 
 
+@THOROUGH
 @given(st.data(), st.booleans(), cut_anyhow())
 def test_places_of_a_table_that_are_near(data: Any, is_left: bool, cut: Any) -> None:
     table = tree.TableRows("t", ("k", "x", "y"), PLACE)
@@ -85,12 +91,14 @@ def test_places_of_a_table_that_are_near(data: Any, is_left: bool, cut: Any) -> 
     run(root, world, *cut)
 
 
+@THOROUGH
 @given(st.data(), cut_anyhow())
 def test_a_branch_with_itself(data: Any, cut: Any) -> None:
     branch = tree.Branch(0, LEFT)
     run(tree.Join(branch, branch, (0,), (0,)), World({0: drawn(data, LEFT)}, {}, {}, {}, {}), *cut)
 
 
+@THOROUGH
 @given(st.data(), cut_anyhow())
 def test_a_whole_tree(data: Any, cut: Any) -> None:
     """Two streams joined, joined with a table, distinct, counted: figure 9 of PLACE."""

@@ -13,7 +13,19 @@ from sanderling.merge import numbered
 from sanderling.merge.constants import Constants
 from sanderling.merge.tree import Tree
 from sanderling.plan import tree
-from tests.merge.histories import DAY, DOUBLE, FLAG, LONG, QUERIES, TEXT, TIME, cut_anyhow, histories, run
+from tests.merge.histories import (
+    DAY,
+    DOUBLE,
+    FLAG,
+    LONG,
+    QUERIES,
+    TEXT,
+    THOROUGH,
+    TIME,
+    cut_anyhow,
+    histories,
+    run,
+)
 from tests.merge.twin import World
 
 TYPES = (LONG, DOUBLE, TEXT)
@@ -43,17 +55,20 @@ def world(**branches: Any) -> World:
     return World(numbered_branches, {}, {}, constants, FUNCTIONS)
 
 
+@THOROUGH
 @given(histories(TYPES), cut_anyhow())
 def test_select_computes_with_constants(changes: Any, cut: Any) -> None:
     run(SELECT, world(b0=changes), *cut)
 
 
+@THOROUGH
 @given(histories((LONG,)), histories((LONG,)), cut_anyhow())
 def test_a_union_of_branches(one: Any, other: Any, cut: Any) -> None:
     first, second = tree.Branch(0, (LONG,)), tree.Branch(1, (LONG,))
     run(tree.Union((first, second, first)), world(b0=one, b1=other), *cut)
 
 
+@THOROUGH
 @given(st.data(), cut_anyhow())
 def test_distinct(data: Any, cut: Any) -> None:
     types = data.draw(st.lists(st.sampled_from([LONG, DOUBLE, TEXT, FLAG, TIME, DAY]), max_size=3))
