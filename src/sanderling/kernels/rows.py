@@ -10,6 +10,7 @@ from sanderling.kernels.jit import jit
 
 I64 = npt.NDArray[np.int64]
 I32 = npt.NDArray[np.int32]
+Bools = npt.NDArray[np.bool_]
 
 
 @jit
@@ -69,3 +70,23 @@ def find_or_add_rows(slots: I32, known: I64, count: int, rows: I64) -> tuple[I64
             count += 1
         numbers[i] = slots[at]
     return numbers, count
+
+
+@jit
+def find_around(slots: I32, known: I64, rows: I64, has_any: Bools) -> I64:
+    """The numbers of each row's neighbours, itself among them: the last two columns one less to one more."""
+    mask = np.uint64(len(slots) - 1)
+    numbers = np.full((len(rows), 9), -1, np.int64)
+    near = np.empty((1, rows.shape[1]), np.int64)
+    for i in range(len(rows)):
+        if not has_any[i]:
+            continue
+        for j in range(9):
+            near[0] = rows[i]
+            near[0, -2] += j // 3 - 1
+            near[0, -1] += j % 3 - 1
+            at = hash_row(near, 0) & mask
+            while slots[at] >= 0 and not is_row(known, slots[at], near, 0):
+                at = (at + np.uint64(1)) & mask
+            numbers[i, j] = slots[at]
+    return numbers

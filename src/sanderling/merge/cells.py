@@ -10,7 +10,6 @@ F64 = npt.NDArray[np.float64]
 
 SMALLEST_CELL = 1e-3  # smaller ones would be too many to number, where coordinates are large
 FARTHEST_CELL = 2.0**31  # behind it quotients are too coarse; all that is there shares a cell
-NEIGHBOURS = [(dx, dy) for dx in (-1, 0, 1) for dy in (-1, 0, 1)]
 
 
 def cells_of(x: F64, radius: F64) -> I64:

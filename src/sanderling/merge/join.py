@@ -17,7 +17,6 @@ import pyarrow as pa
 
 from sanderling.kernels.partners import Chains, Places, find_partners, link_all
 from sanderling.kernels.steps import walk_pads
-from sanderling.merge.cells import NEIGHBOURS
 from sanderling.merge.codes import as_doubles, common_type, new_texts
 from sanderling.merge.constants import Constants
 from sanderling.merge.numbered import Grown, Numbered, Waste
@@ -144,14 +143,7 @@ class Join:
         """The keys under which a row's partners may be: its own, or those of the cells around it."""
         if not self.is_in_cells:
             return coming.key[:, None]
-        probes = np.full((len(coming.key), len(NEIGHBOURS)), -1, np.int64)
-        for k, (dx, dy) in enumerate(NEIGHBOURS):
-            codes = coming.key_codes.copy()
-            codes[:, -2] += dx
-            codes[:, -1] += dy
-            probes[:, k] = self.keys.find(codes)
-        probes[coming.key < 0] = -1
-        return probes
+        return self.keys.find_around(coming.key_codes, coming.key >= 0)
 
     def _find(self, probes: I64, chains: Chains, mine: Places, theirs: Places) -> tuple[I64, I64]:
         near = self.node.near

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sanderling.kernels.rows import enter_rows, find_or_add_rows, find_rows
+from sanderling.kernels.rows import enter_rows, find_around, find_or_add_rows, find_rows
 
 I64 = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
 
 # Compaction waits for this much, so that little is not copied all the time.
 WORTH_COMPACTING = 10_000
@@ -40,6 +41,10 @@ class Numbered:
     def find(self, rows: I64) -> I64:
         """The number of each row, -1 where it is unknown."""
         return find_rows(self._slots, self._rows, rows)
+
+    def find_around(self, rows: I64, has_any: Bools) -> I64:
+        """The numbers of each row's neighbours in its last two columns, itself among them; -1 is unknown."""
+        return find_around(self._slots, self._rows, rows, has_any)
 
     def _make_room(self, n: int) -> None:
         if n > len(self._rows):
