@@ -38,13 +38,13 @@ def mean(values: Sequence[object]) -> object:
 
 
 def deviation(values: Sequence[object]) -> object:
-    """Of a sample: of a single value there is none."""
+    """Of a sample: of a single value there is none. n·Σx² − (Σx)² is exact, and rounded once."""
     n = len(values)
     if n < 2:
         return None
     squares = exact_sum([Fraction(value) ** 2 for value in values])  # type: ignore[call-overload]
-    variance = rounded((squares - exact_sum(values) ** 2 / n) / (n - 1))
-    return None if variance is None else math.sqrt(variance)
+    spread = rounded(n * squares - exact_sum(values) ** 2)
+    return None if spread is None else math.sqrt(spread / (n * (n - 1)))
 
 
 def least(values: Sequence[object]) -> object:

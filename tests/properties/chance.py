@@ -13,14 +13,33 @@ from typing import TypeVar
 from hypothesis import strategies as st
 
 T = TypeVar("T")
-LENGTH = 400
+LENGTH = 600
 
 
 class Chance:
-    """Promises: the same bytes give the same choices; where they end, the first is always chosen."""
+    """Constants have bytes of their own: what is made again from a place on differs in nothing else.
 
-    def __init__(self, tape: bytes):
-        self.tape, self.at = tape, 0
+    Promises: the same bytes give the same choices; where they end, the first is always chosen.
+    """
+
+    def __init__(self, tape: bytes, at: int = 0, constant_at: int = 0):
+        half = len(tape) // 2
+        self.tape, self.at = tape[:half], at
+        self.constants, self.constant_at = tape[half:], constant_at
+        self.whole = tape
+
+    def __repr__(self) -> str:
+        return f"Chance({self.whole.hex()[: 2 * self.at]}…)"
+
+    def again(self, at: int) -> Chance:
+        """The same choices as from a place on, but other constants."""
+        return Chance(self.whole, at, self.constant_at)
+
+    def constant(self, options: Sequence[T]) -> T:
+        """A value that queries of one shape may differ in."""
+        self.constant_at += 1
+        at = self.constant_at - 1
+        return options[self.constants[at] % len(options) if at < len(self.constants) else 0]
 
     def integer(self, least: int, most: int) -> int:
         return least + self._next() % (most - least + 1)

@@ -100,14 +100,14 @@ def comparison(chance: Chance, scope: list[Expression]) -> Expression:
     compare = COMPARISONS[sign]
     if a.kind == TEXT:
         words = ["a", "c"] if ".id" in a.sql else ["s1", "s3"] if ".name" in a.sql else ["bus", "cab", "b"]
-        word = chance.choice(words)
+        word = chance.constant(words)
         if chance.flip():
             return made(f"{{0}} IN ('{word}', 'boat')", lambda x: x in (word, "boat"), a, kind=FLAG)
         return made(f"{{0}} {sign} '{word}'", lambda x: compare(x, word), a, kind=FLAG)
     if chance.choice([True, False, False]):
         b = chance.choice(of_kind(scope, NUMBER, WHOLE))
         return made(f"{{0}} {sign} {{1}}", compare, a, b, kind=FLAG)
-    limit = chance.choice([0, 1, 1.5, 2, 3])
+    limit = chance.constant([0, 1, 1.5, 2, 3])
     return made(f"{{0}} {sign} {limit}", lambda x: compare(x, limit), a, kind=FLAG)
 
 

@@ -110,7 +110,7 @@ def any_query(chance: Chance, grammar: Grammar, depth: int) -> Query:
     if query.nearest is None and is_exact and grammar.has(chance, "distinct", 4):
         query = replace(query, is_distinct=True)
     if is_exact and grammar.has(chance, "first", 5):
-        query = replace(query, orders=orders(chance, query), first=chance.integer(1, 4))
+        query = replace(query, orders=orders(chance, query), first=chance.constant((1, 2, 3, 4)))
     return query
 
 
@@ -160,9 +160,11 @@ def from_query(chance: Chance, grammar: Grammar, depth: int, alias: str) -> Deri
 
 
 def with_table(chance: Chance, grammar: Grammar, left: Source, alias: str) -> Source:
+    """What stands right of a LEFT JOIN has no say in the next one."""
     right = TableRows("sites", alias)
+    sure = left.left if isinstance(left, Join) and left.is_left else left
     most = chance.choice([1, 1, 2])
-    on = equalities(chance, scope_of(grammar, left), scope_of(grammar, right), 1, most)
+    on = equalities(chance, scope_of(grammar, sure), scope_of(grammar, right), 1, most)
     if not on:
         return left
     return Join(left, right, on, is_left=grammar.has(chance, "left join"))
@@ -177,7 +179,7 @@ def two_streams(chance: Chance, grammar: Grammar, depth: int) -> Source:
         left, right = placed(chance, grammar, "a"), placed(chance, grammar, "b")
     near = None
     if grammar.has(chance, "distance"):
-        r = chance.choice([0.0, 0.5, 1.0, 2.5, 5.0])
+        r = chance.constant([0.0, 0.5, 1.0, 2.5, 5.0])
         near = Near("a", "b", r, chance.choice([False, False, True]))
     least, most = (1, chance.choice([1, 2])) if near is None else (0, 1)
     on = equalities(chance, scope_of(grammar, left), scope_of(grammar, right), least, most)
@@ -318,7 +320,7 @@ def summed(
 def had(chance: Chance, sum_: Expression) -> Expression:
     if sum_.kind == TEXT:
         return made("{0} > 'b'", lambda value: value > "b", sum_, kind=FLAG)
-    limit = chance.choice([0, 1, 2])
+    limit = chance.constant([0, 1, 2])
     if chance.flip():
         return made(f"{{0}} > {limit}", lambda value: value > limit, sum_, kind=FLAG)
     return made(f"{{0}} <> {limit}", lambda value: value != limit, sum_, kind=FLAG)

@@ -68,10 +68,10 @@ def shapes(chance: Chance, scene: Scene, kinds: frozenset[str]) -> tuple[str, Sh
     if form == "everywhere":
         return "", Everywhere()
     # Mostly wide, and now and then a line or a point.
-    a, b = chance.choice(COORDINATES), chance.choice(COORDINATES)
-    c, d = chance.choice((*COORDINATES, *[6.0] * 10)), chance.choice((*COORDINATES, *[-1.0] * 10))
-    focal = scene.key_of(chance.choice(KEYS))
-    w, h = (chance.choice([4.0, 6.0, 9.0, 2.5, 1.0, 0.0]) for _ in range(2))
+    a, b = chance.constant(COORDINATES), chance.constant(COORDINATES)
+    c, d = chance.constant((*COORDINATES, *[6.0] * 10)), chance.constant((*COORDINATES, *[-1.0] * 10))
+    focal = scene.key_of(chance.constant(KEYS))
+    w, h = (chance.constant([4.0, 6.0, 9.0, 2.5, 1.0, 0.0]) for _ in range(2))
     match form:
         case "box":
             return f"INSIDE ({a}, {b}, {c}, {d})", Box(a, b, c, d)
@@ -88,7 +88,7 @@ def shapes(chance: Chance, scene: Scene, kinds: frozenset[str]) -> tuple[str, Sh
 
 
 def neighbours(chance: Chance, scene: Scene) -> Nearest:
-    k = chance.choice([1, 2, 3, 50])
+    k = chance.constant([1, 2, 3, 50])
     if chance.flip():
-        return Nearest(k, chance.choice(COORDINATES), chance.choice(COORDINATES))
-    return Nearest(k, focal=scene.key_of(chance.choice(KEYS)))
+        return Nearest(k, chance.constant(COORDINATES), chance.constant(COORDINATES))
+    return Nearest(k, focal=scene.key_of(chance.constant(KEYS)))

@@ -1,0 +1,231 @@
+"""Whole queries through the engine against the oracle and DuckDB, however cut, placed and interrupted."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from collections import Counter
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from sanderling.clock import show_time
+from sanderling.errors import SanderlingError
+from sanderling.plan.planner import Planner
+from sanderling.plan.plans import Plan
+from tests.engine.direct import DirectRun
+from tests.oracle.duck import Duck
+from tests.oracle.oracle import Row, comparable
+from tests.oracle.select import Registered
+from tests.oracle.sql import run
+from tests.oracle.test_against_duckdb import agree
+from tests.oracle.times import ticks_that_matter
+from tests.properties.chance import Chance, made_of
+from tests.properties.queries import KINDS, Asked, queries
+from tests.properties.runs import Cut, fences, pairing
+from tests.properties.scenes import COLUMNS, SECOND, SITES, Scene, scenes
+from tests.properties.worlds import FENCES, wkt
+
+__all__ = ["fences"]
+
+MANY = settings(
+    max_examples=5000 if os.environ.get("SANDERLING_LONG") else 150,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+
+# A query that needs a construct, to find out whether it is there.
+PROBES = {
+    "lasting": "SELECT a.id FROM objects a WINDOW 3 SECONDS",
+    "rows": "SELECT a.id FROM objects a WINDOW 3 ROWS",
+    "rows per key": "SELECT a.id FROM objects a WINDOW 3 ROWS PER KEY",
+    "until next": "SELECT a.id FROM objects a WINDOW UNTIL NEXT",
+    "until": "SELECT a.id FROM objects a WINDOW UNTIL NEXT.speed > speed",
+    "region": "SELECT a.id FROM objects a INSIDE (0, 0, 5, 5)",
+    "moving": "SELECT a.id FROM objects a INSIDE ('M', 'a', 5)",
+    "previous": "SELECT a.ts - PREVIOUS(a.ts) AS t FROM objects a",
+    "nearest": "SELECT a.id FROM objects a kNN (2, 0, 0)",
+    "fences": "SELECT a.id, f.name FROM objects a, fences f WHERE a.location INSIDE f.region",
+    "table": "SELECT a.id, s.price FROM objects a JOIN sites s ON a.kind = s.kind",
+    "left join": "SELECT a.id, s.price FROM objects a LEFT JOIN sites s ON a.kind = s.kind",
+    "streams": "SELECT a.id FROM objects a JOIN others b ON a.kind = b.kind",
+    "distance": "SELECT a.id FROM objects a JOIN others b ON DISTANCE(a, b) <= 2",
+    "derived": "SELECT a.id FROM (SELECT b.id FROM objects b) a",
+    "from query": "SELECT a.id FROM known a",
+    "union": "SELECT a.id FROM objects a UNION ALL SELECT a.id FROM others a",
+    "groups": "SELECT a.kind, COUNT(*) AS n FROM objects a GROUP BY a.kind",
+    "total": "SELECT COUNT(*) AS n FROM objects a",
+    "having": "SELECT a.kind FROM objects a GROUP BY a.kind HAVING COUNT(*) > 1",
+    "distinct": "SELECT DISTINCT a.kind FROM objects a",
+    "first": "SELECT a.id, a.speed FROM objects a ORDER BY speed DESC LIMIT 3",
+    "stddev": "SELECT STDDEV(a.speed) AS d FROM objects a",
+    "changes": "DELETE FROM sites WHERE size > 1",
+}
+STREAM = (
+    "CREATE STREAM {name} (id {key}, ts DOUBLE, x DOUBLE, y DOUBLE, gone BOOLEAN, speed DOUBLE, kind STRING, "
+    "n BIGINT) KEY id TIME ts LOCATION (x, y) GONE gone WITH (tick = {tick}, lateness = {late}{stale})"
+)
+
+
+def declarations(folder: Path, fences: Path, scene: Scene | None = None) -> list[str]:
+    found = []
+    for name in ("objects", "others"):
+        stream = None if scene is None else scene.streams[name]
+        stale = "" if stream is None or stream.stale_after_us is None else stream.stale_after_us // SECOND
+        found.append(
+            STREAM.format(
+                name=name, key="BIGINT" if scene is not None and scene.is_integer_key else "STRING",
+                tick=1 if scene is None else scene.tick_s,
+                late=0 if stream is None else stream.lateness_us // SECOND,
+                stale="" if stale == "" else f", stale_after = {stale}",
+            )
+        )  # fmt: skip
+    write(folder / "sites.csv", SITES, [] if scene is None else scene.changes[0].rows)
+    return [
+        *found,
+        "CREATE TABLE sites (name STRING, kind STRING, size BIGINT, price DOUBLE) KEY name "
+        f"WITH (path = '{folder / 'sites.csv'}')",
+        f"CREATE TABLE fences KEY name WITH (path = '{fences}')",
+        *(f"CREATE REGION {name}_region AS {wkt(outer, holes)}" for name, outer, holes in FENCES),
+    ]
+
+
+def write(path: Path, names: tuple[str, ...], rows: list[dict[str, Any]]) -> Path:
+    with open(path, "w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(names)
+        writer.writerows([["" if row[name] is None else row[name] for name in names] for row in rows])
+    return path
+
+
+def there(folder: Path, fences: Path) -> tuple[str, ...]:
+    """The constructs that the planner knows."""
+    found = []
+    for kind, probe in PROBES.items():
+        planner = Planner()
+        statement = probe if kind == "changes" else f"REGISTER QUERY q AS {probe}"
+        known = "REGISTER QUERY known AS SELECT a.id FROM objects a"
+        try:
+            planner.run_script(";\n".join([*declarations(folder, fences), known, statement]))
+        except SanderlingError:
+            continue
+        found.append(kind)
+    return (*found, "at")
+
+
+@pytest.fixture(scope="module")
+def kinds(tmp_path_factory: pytest.TempPathFactory, fences: Path) -> tuple[str, ...]:
+    return there(tmp_path_factory.mktemp("probes"), fences)
+
+
+@pytest.mark.xfail(strict=True, reason="once all are there, this and the probes go")
+def test_all_constructs_are_there(kinds: tuple[str, ...]) -> None:
+    assert set(kinds) >= {*KINDS, "changes"}
+
+
+# -- one case ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Case:
+    scene: Scene
+    asked: list[Asked]
+    cut: Cut
+    pieces: list[tuple[str, int, int]]  # which readings of which stream are fed, in which order
+
+    def registered(self) -> list[Registered]:
+        return [query for asked in self.asked for query in (*asked.bases, asked.registered)]
+
+
+def case(chance: Chance, kinds: tuple[str, ...] = KINDS, has_changes: bool = True) -> Case:
+    """A query, maybe others, and maybe the first again with other constants."""
+    scene = scenes(chance, has_changes=has_changes)
+    at = chance.at
+    asked = [queries(chance, scene, 0, kinds)]
+    if chance.flip():
+        asked.append(queries(chance.again(at), scene, 1, kinds))
+    asked += [queries(chance, scene, 2 + n, kinds) for n in range(chance.choice([0, 0, 1, 2]))]
+    cut = Cut(
+        chance.choice([1 << 20, 200, 40, 1]), chance.choice([1, 2, 7]),
+        chance.choice(["never", "delta", "snapshot", "mixed"]), chance.flip(), chance.flip(),
+    )  # fmt: skip
+    return Case(scene, asked, cut, pieces(chance, scene))
+
+
+def pieces(chance: Chance, scene: Scene) -> list[tuple[str, int, int]]:
+    """Both streams in up to four pieces each, one before the other or in turns."""
+    found = []
+    for name, stream in scene.streams.items():
+        n = len(stream.readings)
+        edges = [0, *sorted(chance.some(range(n + 1), 0, 3)), n]
+        found.append([(name, a, b) for a, b in pairwise(edges) if a < b])
+    one, other = found
+    if chance.flip():
+        return [*one, *other]
+    turns = [piece for pair in zip(one, other, strict=False) for piece in pair]
+    return [*turns, *one[len(other) :], *other[len(one) :]]
+
+
+def planned(case: Case, folder: Path, fences: Path) -> Plan:
+    planner = Planner()
+    statements = declarations(folder, fences, case.scene)
+    statements += [s for asked in case.asked for s in asked.statements()]
+    statements += [f"AT {change.at_s} {change.sql}" for change in case.scene.changes[1:]]
+    planner.run_script(";\n".join(statements))
+    return planner.plan()
+
+
+@MANY
+@given(chance=made_of(lambda chance: chance))
+def test_changes_are_the_difference_of_two_answers(
+    chance: Chance, kinds: tuple[str, ...], fences: Path, tmp_path: Path
+) -> None:
+    check(case(chance, kinds, "changes" in kinds), fences, tmp_path)
+
+
+def check(case: Case, fences: Path, folder: Path) -> None:
+    scene, cut = case.scene, case.cut
+    direct = DirectRun(
+        planned(case, folder, fences), cut.shards, cut.bytes, cut.has_empty, takes_turns=cut.takes_turns
+    )
+    used = {stream.stream.name for stream in direct.plan.streams}
+    for number, (name, a, b) in enumerate(case.pieces):
+        if name not in used:
+            continue  # nobody reads it
+        rows = [reading.values for reading in scene.streams[name].readings[a:b]]
+        direct.feed_file(name, write(folder / "part.csv", COLUMNS, rows))
+        if cut.restarts != "never":
+            is_snapshot = cut.restarts == "snapshot" or (cut.restarts == "mixed" and number % 2 == 0)
+            direct.restart(is_snapshot)
+    end = scene.last_tick()
+    assert end is not None
+    for name in sorted(used):
+        direct.close_to(name, end)
+    compare(case, direct, end)
+
+
+def compare(case: Case, direct: DirectRun, end: int) -> None:
+    """With the oracle update by update, with DuckDB what they add up to."""
+    got = [json.loads(line) for line in direct.updates]
+    told = [(u["tick"], u["query"], u["sign"], tuple(comparable(v) for v in u["row"].values())) for u in got]
+    wanted = run(case.scene.past, case.registered(), end).updates
+    said = [text for asked in case.asked for text in asked.statements()]
+    assert Counter(told) == Counter((show_time(t), q, s, row) for t, q, s, row in wanted), said
+    pairing(told)
+    if not case.scene.is_rough:
+        compare_with_duckdb(case, told, end)
+
+
+def compare_with_duckdb(case: Case, told: list[tuple[Any, ...]], end: int) -> None:
+    duck = Duck(case.scene.past, case.scene.is_integer_key)
+    for query in case.registered():
+        updates = [(tick, sign, row) for tick, name, sign, row in told if name == query.name]
+        for tick in ticks_that_matter(case.scene.past, query, end):
+            held: Counter[Row] = Counter()
+            for when, sign, row in updates:
+                held[row] += sign if when <= show_time(tick) else 0
+            assert agree(+held, duck.answer(query.query, tick)), (query.name, show_time(tick))
