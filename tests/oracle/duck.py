@@ -8,12 +8,13 @@ who were made apart from each other agree: lateness, windows, focal places, join
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from typing import Any
 
 import duckdb
 
-from .oracle import Nearest, Row, comparable
+from .oracle import Nearest, Row, comparable, value_order
 from .past import Past, Stream
 from .select import Derived, Join, Order, Query, Readings, Source, TableRows, UnionAll
 from .shapes import Area, Box, Disc, MovingBox, MovingDisc, Polygon, Shape
@@ -246,3 +247,28 @@ def turns(ring: Any, sign: str) -> str:
 
 def text(value: object) -> str:
     return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else str(value)
+
+
+# -- comparing -------------------------------------------------------------------
+
+
+def agree(one: Counter[Row], other: Counter[Row]) -> bool:
+    """Floats may differ a little: a deviation is computed otherwise."""
+    if one == other:
+        return True
+    rows, others = in_order(one), in_order(other)
+    return len(rows) == len(others) and all(map(is_alike, rows, others))
+
+
+def in_order(rows: Counter[Row]) -> list[Row]:
+    def rounded(value: object) -> object:
+        return float(f"{value:.9g}") if isinstance(value, float) else value
+
+    return sorted(rows.elements(), key=lambda row: [value_order(rounded(value)) for value in row])
+
+
+def is_alike(one: Row, other: Row) -> bool:
+    return all(
+        math.isclose(a, b, rel_tol=1e-9) if isinstance(a, float) and isinstance(b, float) else a == b
+        for a, b in zip(one, other, strict=True)
+    )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections import Counter
 
 from hypothesis import HealthCheck, given, settings
 
-from tests.oracle.duck import Duck
-from tests.oracle.oracle import Row, value_order
+from tests.oracle.duck import Duck, agree
+from tests.oracle.oracle import Row
 from tests.oracle.sql import answer
 from tests.oracle.times import every_tick, ticks_that_matter
 from tests.properties.chance import Chance, made_of
@@ -41,25 +40,3 @@ def test_two_who_were_made_apart_agree_on_every_answer(case: tuple[Scene, Asked]
         assert agree(told, duck.answer(query.query, tick)), (asked.statements(), tick)
         assert tick in matters or told == before
         before = told
-
-
-def agree(one: Counter[Row], other: Counter[Row]) -> bool:
-    """Floats may differ a little: a deviation is computed otherwise."""
-    if one == other:
-        return True
-    rows, others = in_order(one), in_order(other)
-    return len(rows) == len(others) and all(map(is_alike, rows, others))
-
-
-def in_order(rows: Counter[Row]) -> list[Row]:
-    def rounded(value: object) -> object:
-        return float(f"{value:.9g}") if isinstance(value, float) else value
-
-    return sorted(rows.elements(), key=lambda row: [value_order(rounded(value)) for value in row])
-
-
-def is_alike(one: Row, other: Row) -> bool:
-    return all(
-        math.isclose(a, b, rel_tol=1e-9) if isinstance(a, float) and isinstance(b, float) else a == b
-        for a, b in zip(one, other, strict=True)
-    )

@@ -19,11 +19,10 @@ from sanderling.errors import SanderlingError
 from sanderling.plan.planner import Planner
 from sanderling.plan.plans import Plan
 from tests.engine.direct import DirectRun
-from tests.oracle.duck import Duck
+from tests.oracle.duck import Duck, agree
 from tests.oracle.oracle import Row, comparable
 from tests.oracle.select import Registered
 from tests.oracle.sql import run
-from tests.oracle.test_against_duckdb import agree
 from tests.oracle.times import ticks_that_matter
 from tests.properties.chance import Chance, made_of
 from tests.properties.queries import KINDS, Asked, queries
@@ -34,7 +33,7 @@ from tests.properties.worlds import FENCES, wkt
 __all__ = ["fences"]
 
 MANY = settings(
-    max_examples=5000 if os.environ.get("SANDERLING_LONG") else 150,
+    max_examples=5000 if os.environ.get("SANDERLING_LONG") else 60,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 
@@ -150,8 +149,8 @@ def case(chance: Chance, kinds: tuple[str, ...] = KINDS, has_changes: bool = Tru
         asked.append(queries(chance.again(at), scene, 1, kinds))
     asked += [queries(chance, scene, 2 + n, kinds) for n in range(chance.choice([0, 0, 1, 2]))]
     cut = Cut(
-        chance.choice([1 << 20, 200, 40, 1]), chance.choice([1, 2, 7]),
-        chance.choice(["never", "delta", "snapshot", "mixed"]), chance.flip(), chance.flip(),
+        chance.choice([1 << 20, 300, 120, 1]), chance.choice([1, 2, 7]),
+        chance.choice(["never", "never", "delta", "snapshot", "mixed"]), chance.flip(), chance.flip(),
     )  # fmt: skip
     return Case(scene, asked, cut, pieces(chance, scene))
 
