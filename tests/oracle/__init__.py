@@ -2,8 +2,10 @@
 
 from .oracle import Nearest, Query, Reading, Result, Row, Update, run, run_fast
 from .shapes import Area, Box, Disc, Everywhere, MovingBox, MovingDisc, Shape
+from .held import PREVIOUS, Window
 
 __all__ = [
+    "PREVIOUS",
     "Area",
     "Box",
     "Disc",
@@ -17,6 +19,7 @@ __all__ = [
     "Row",
     "Shape",
     "Update",
+    "Window",
     "run",
     "run_fast",
 ]

@@ -1,4 +1,4 @@
-"""What NOW queries must tell, worked out from the definitions by brute force.
+"""What queries must tell, worked out from the definitions by brute force.
 
 readings ──► late or accepted ──► NOW at T ──► Answer(q, T) ──► minus Answer(q, T - tick) ──► updates
 
@@ -12,6 +12,7 @@ from numbers import Number
 from typing import NamedTuple
 
 from .shapes import MovingBox, MovingDisc, Shape
+from .held import Window, held_at, with_previous
 
 Row = tuple[object, ...]
 Values = dict[str, object]
@@ -48,7 +49,9 @@ class Nearest:
 
 @dataclass(frozen=True)
 class Query:
-    """A NOW query, existing at the ticks T with begin <= T < end; it begins with its whole answer.
+    """A query, existing at the ticks T with begin <= T < end; it begins with its whole answer.
+
+    It is over NOW, or over a window.
 
     One (shape, attributes) per row of a joined table of regions; a plain query has one, with {}.
     `where` and `select` get the reading's values and the shape's attributes in one dict (attributes win).
@@ -63,6 +66,7 @@ class Query:
     nearest: Nearest | None = None
     # By shape the ticks that its row is in the table: from the first on, up to the second; empty: all.
     lives: Sequence[tuple[int | None, int | None]] = ()
+    window: Window | None = None
 
     def exists(self, tick: int) -> bool:
         return (self.begin is None or self.begin <= tick) and (self.end is None or tick < self.end)
@@ -104,15 +108,14 @@ def run(
     """The plain version: every answer from all readings, at every tick that matters."""
     refuse_two_at_once(queries)
     accepted, late, closed_to = arrive(readings, tick_us, lateness_us, ended)
+    accepted = with_previous(accepted, tick_us, stale_after_us)
     updates: list[Update] = []
     for tick in ticks_that_matter(accepted, queries, tick_us, stale_after_us, closed_to):
-        now = now_at(tick, accepted, stale_after_us)
-        before = now_at(tick - tick_us, accepted, stale_after_us)
         for query in queries:
             if query.exists(tick):
-                change = answer(query, now, tick)
+                change = answer_at(query, tick, accepted, tick_us, stale_after_us)
                 if query.exists(tick - tick_us):
-                    change.subtract(answer(query, before, tick - tick_us))
+                    change.subtract(answer_at(query, tick - tick_us, accepted, tick_us, stale_after_us))
                 updates += signed(tick, query.name, change)
     return Result(sorted(updates, key=order), late, closed_to)
 
@@ -233,6 +236,8 @@ def ticks_that_matter(
     for query in queries:
         times = [query.begin, query.end, *(at for life in query.lives for at in life)]
         ticks |= {tick_end(at, tick_us) for at in times if at is not None}
+        if query.window is not None and query.window.last_us is not None:
+            ticks |= {tick_end(reading.ts + query.window.last_us, tick_us) for reading in accepted}
     return sorted(tick for tick in ticks if tick <= closed_to)
 
 
@@ -251,6 +256,25 @@ def now_at(tick: int, accepted: Iterable[Reading], stale_after_us: int | None) -
         if reading.ts <= tick and (reading.key not in last or reading.ts >= last[reading.key].ts):
             last[reading.key] = reading
     return {key: reading for key, reading in last.items() if is_present(reading, tick, stale_after_us)}
+
+
+def answer_at(
+    query: Query, tick: int, accepted: list[Reading], tick_us: int, stale_after_us: int | None
+) -> Counter[Row]:
+    """The multiset of rows of a query as at `tick`, given all readings."""
+    if query.window is None:
+        return answer(query, now_at(tick, accepted, stale_after_us), tick)
+    found: Counter[Row] = Counter()
+    for reading in held_at(query.window, tick, accepted, tick_us, stale_after_us):
+        # A reading is judged by the region as it was in the reading's own tick.
+        then = now_at(tick_end(reading.ts, tick_us), accepted, stale_after_us)
+        for s, (shape, attributes) in enumerate(query.shapes):
+            if not query.has(s, tick):
+                continue
+            row = row_of(query, shape, attributes, reading, then)
+            if row is not None:
+                found[row] += 1
+    return found
 
 
 def answer(query: Query, now: Mapping[object, Reading], tick: int = 0) -> Counter[Row]:

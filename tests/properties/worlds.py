@@ -6,12 +6,14 @@ Drawn from few values on purpose, so that objects stand on borders, share times 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from hypothesis import strategies as st
 
 from tests import oracle
 
 SECOND = 1_000_000
+HAS_ROWS = False
 KEYS = ("a", "b", "c", "d")
 SHAPES = ("everywhere", "box", "disc", "moving box", "moving disc", "polygon", "table")
 # Where the nearest are asked for there are more of them; by their bytes the capital comes first.
@@ -98,8 +100,61 @@ def _or(a: bool | None, b: bool | None) -> bool | None:
     return None if a is None or b is None else False
 
 
+# With what was before: of a condition or a select list of one reading, another of two.
+PREVIOUS_CONDITIONS = {
+    "speed > PREVIOUS(speed)": lambda n: lambda v: _more(v["speed"], _before(v, "speed")),
+    "PREVIOUS(kind) = 'bus' OR x >= {n}": lambda n: (
+        lambda v: _or(None if _before(v, "kind") is None else _before(v, "kind") == "bus", v["x"] >= n)
+    ),
+    "PREVIOUS(x) IS NULL": lambda n: lambda v: _before(v, "x") is None,
+}
+PREVIOUS_SELECTS = {
+    "id, PREVIOUS(speed) AS was": lambda v: (v["id"], _before(v, "speed")),
+    "id, x - PREVIOUS(x) AS dx": lambda v: (
+        v["id"],
+        None if _before(v, "x") is None else v["x"] - _before(v, "x"),
+    ),
+    "PREVIOUS(kind) AS was": lambda v: (_before(v, "kind"),),
+}
+UNTILS = {
+    "NEXT.speed > speed": lambda held, later: _more(later["speed"], held["speed"]),
+    "NEXT.kind = 'bus'": lambda held, later: None if later["kind"] is None else later["kind"] == "bus",
+    "NEXT.x < 2 OR speed IS NULL": lambda held, later: later["x"] < 2 or held["speed"] is None,
+    "NEXT.x < x AND kind <> 'bus'": lambda held, later: _and(
+        later["x"] < held["x"], None if held["kind"] is None else held["kind"] != "bus"
+    ),
+}
+
+
+def _before(values: dict[str, object], name: str) -> Any:
+    return values[oracle.PREVIOUS].get(name)  # type: ignore[attr-defined]
+
+
+def _more(a: float | None, b: float | None) -> bool | None:
+    return None if a is None or b is None else a > b
+
+
 @st.composite
-def worlds(draw: st.DrawFn, has_nearest: bool = False) -> World:
+def windows(draw: st.DrawFn) -> tuple[str, oracle.Window | None]:
+    kind = draw(st.sampled_from(["now", "time", "time", "rows", "per key", "next", "until", "until"]))
+    if kind == "now":
+        return "", None
+    if kind == "time":
+        s = draw(st.sampled_from([0.5, 1, 2, 3, 7, 30]))
+        return f" WINDOW {s} SECONDS", oracle.Window(last_us=int(s * SECOND))
+    if kind == "next":
+        return " WINDOW UNTIL NEXT", oracle.Window(until_next=True)
+    if kind == "until":
+        sql = draw(st.sampled_from(sorted(UNTILS)))
+        return f" WINDOW UNTIL {sql}", oracle.Window(until=UNTILS[sql])
+    n = draw(st.sampled_from([1, 2, 3, 10]))
+    if kind == "rows" and HAS_ROWS:
+        return f" WINDOW {n} ROWS", oracle.Window(rows=n)
+    return f" WINDOW {n} ROWS PER KEY", oracle.Window(per_key=n)
+
+
+@st.composite
+def worlds(draw: st.DrawFn, has_nearest: bool = False, has_window: bool = False) -> World:
     is_integer = draw(st.booleans())
     tick = draw(st.sampled_from([1, 2, 5]))
     lateness = draw(st.sampled_from([0, 0, 1, 4]))
@@ -109,7 +164,10 @@ def worlds(draw: st.DrawFn, has_nearest: bool = False) -> World:
     if draw(st.booleans()):
         # Mostly in order, as streams are; the rest as it comes.
         readings.sort(key=lambda r: r.ts)
-    asks = [draw(ask(n, is_integer, has_nearest=has_nearest)) for n in range(draw(st.integers(1, 4)))]
+    asks = [
+        draw(ask(n, is_integer, has_nearest=has_nearest, has_window=has_window))
+        for n in range(draw(st.integers(1, 4)))
+    ]
     return World(readings, asks, tick, lateness, stale, is_integer)
 
 
@@ -130,16 +188,19 @@ def reading(draw: st.DrawFn, is_integer: bool, keys: tuple[str, ...] = KEYS) -> 
 
 @st.composite
 def ask(
-    draw: st.DrawFn, n: int, is_integer: bool, kinds: tuple[str, ...] = SHAPES, has_nearest: bool = False
-) -> Ask:
-    select = draw(st.sampled_from(sorted(SELECTS)))
-    shown = SELECTS[select]
+    draw: st.DrawFn, n: int, is_integer: bool, kinds: tuple[str, ...] = SHAPES, has_nearest: bool = False,
+    has_window: bool = False,
+) -> Ask:  # fmt: skip
+    selects = {**SELECTS, **(PREVIOUS_SELECTS if has_window else {})}
+    conditions = {**CONDITIONS, **(PREVIOUS_CONDITIONS if has_window else {})}
+    select = draw(st.sampled_from(sorted(selects)))
+    shown = selects[select]
     where_sql, where = "", None
     if draw(st.booleans()):
-        template = draw(st.sampled_from(sorted(CONDITIONS)))
+        template = draw(st.sampled_from(sorted(conditions)))
         constant = draw(number)
         where_sql = template.format(n=constant)
-        where = CONDITIONS[template](constant)
+        where = conditions[template](constant)
     clause, shapes, has_table = draw(shape(is_integer, kinds))
     tables = ""
     if has_table:
@@ -150,7 +211,9 @@ def ask(
     near, nearest = "", None
     if has_nearest and not has_table and draw(st.sampled_from([True, True, True, False])):
         near, nearest = draw(neighbours(is_integer))
-    sql = f"SELECT {select} FROM objects o{tables}{' WHERE ' + where_sql if where_sql else ''}{clause}{near}"
+    held, window = draw(windows()) if has_window else ("", None)
+    where_text = f" WHERE {where_sql}" if where_sql else ""
+    sql = f"SELECT {select} FROM objects o{tables}{where_text}{clause}{near}{held}"
     begin = draw(st.sampled_from([None, None, None, 2, 5, 9]))
     end = draw(st.sampled_from([None, None, None, 4, 10]))
     if begin is not None and end is not None and end <= begin:
@@ -159,7 +222,7 @@ def ask(
     query = oracle.Query(
         f"q{n}", shapes, select=shown,
         begin=None if begin is None else begin * SECOND, end=None if end is None else end * SECOND,
-        nearest=nearest, **kwargs,
+        nearest=nearest, window=window, **kwargs,
     )  # fmt: skip
     return Ask(sql, query, begin, end)
 

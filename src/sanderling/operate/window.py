@@ -9,6 +9,7 @@ What a reading meets when it leaves is found out again, as when it came: nothing
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -215,9 +216,9 @@ class Windowed:
         kind, w, h = extent(self.plan, ids)
         keys = flat(history.store.column(self.plan.stream.key).take(passage.row[some]))
         focal = held.focals.keys.find(keys)
-        starts = np.flatnonzero(np.append(True, np.diff(ticks) != 0)[: len(ticks)])
+        edges = [0, *(np.flatnonzero(np.diff(ticks)) + 1), len(ticks)] if len(ticks) else []
         pairs = []
-        for start, end in zip(starts, np.append(starts[1:], len(ticks)), strict=True):
+        for start, end in pairwise(edges):
             x, y = (place[regions.focal[ids]] for place in held.whereabouts.at(int(ticks[start])))
             kinds = np.where(np.isnan(x), ABSENT, kind).astype(np.int8)
             geometry = Geometry(kinds, x, y, w, h)
