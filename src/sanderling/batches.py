@@ -40,6 +40,17 @@ class CandidateBatch:
 
 
 @dataclass(frozen=True, slots=True)
+class ListingBatch:
+    """Readings of a shard, for the order of all: ts, key, and their numbers in the shard.
+
+    `is_anew`: they are all that matters of what was listed before.
+    """
+
+    rows: pa.Table
+    is_anew: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class LatestBatch:
     """Readings of a shard that may be among the last of all, of the n ROWS queries of one template.
 

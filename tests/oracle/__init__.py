@@ -1,8 +1,8 @@
 """The brute-force oracle: slow, obvious, and sharing no code with what it judges."""
 
+from .held import PREVIOUS, Window
 from .oracle import Nearest, Query, Reading, Result, Row, Update, run, run_fast
 from .shapes import Area, Box, Disc, Everywhere, MovingBox, MovingDisc, Shape
-from .held import PREVIOUS, Window
 
 __all__ = [
     "PREVIOUS",

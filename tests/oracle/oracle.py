@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from numbers import Number
 from typing import NamedTuple
 
-from .shapes import MovingBox, MovingDisc, Shape
 from .held import Window, held_at, with_previous
+from .shapes import MovingBox, MovingDisc, Shape
 
 Row = tuple[object, ...]
 Values = dict[str, object]

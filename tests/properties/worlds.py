@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from tests import oracle
 
 SECOND = 1_000_000
-HAS_ROWS = False
 KEYS = ("a", "b", "c", "d")
 SHAPES = ("everywhere", "box", "disc", "moving box", "moving disc", "polygon", "table")
 # Where the nearest are asked for there are more of them; by their bytes the capital comes first.
@@ -148,7 +147,7 @@ def windows(draw: st.DrawFn) -> tuple[str, oracle.Window | None]:
         sql = draw(st.sampled_from(sorted(UNTILS)))
         return f" WINDOW UNTIL {sql}", oracle.Window(until=UNTILS[sql])
     n = draw(st.sampled_from([1, 2, 3, 10]))
-    if kind == "rows" and HAS_ROWS:
+    if kind == "rows":
         return f" WINDOW {n} ROWS", oracle.Window(rows=n)
     return f" WINDOW {n} ROWS PER KEY", oracle.Window(per_key=n)
 

@@ -13,16 +13,17 @@ import pyarrow as pa
 
 from sanderling.merge.composed import Composed, Input
 from sanderling.merge.consolidate import consolidate
+from sanderling.merge.latest import MergeLatest, Order
 from sanderling.merge.nearest import MergeNearest
-from sanderling.plan.plans import Plan, Plans, Template
-from sanderling.route.parcels import ANSWER, ASK, CANDIDATES, CLOCK, DELTAS, PLAN, Parcel
+from sanderling.plan.plans import Plan, Plans, StreamPlan, Template
+from sanderling.route.parcels import ANSWER, ASK, CANDIDATES, CLOCK, DELTAS, LISTING, PLAN, Parcel
 
 
 def needs_merge(templates: dict[int, Template], parcel: Parcel) -> bool:
     """Whether a shard's parcel goes to the merge partitions, rather than straight to delivery."""
     if parcel.kind == ANSWER:
         return templates[parcel.header["template"]].into is not None
-    return parcel.kind in (CANDIDATES, CLOCK, PLAN, ASK) or (
+    return parcel.kind in (CANDIDATES, CLOCK, LISTING, PLAN, ASK) or (
         parcel.kind == DELTAS and templates[parcel.header["template"]].is_merged
     )
 
@@ -30,9 +31,9 @@ def needs_merge(templates: dict[int, Template], parcel: Parcel) -> bool:
 def merge_of(parcel: Parcel, partitions: int) -> Iterator[tuple[int, Parcel]]:
     """The parts of a parcel that needs merging, with the merge partition each goes to: by query.
 
-    A plan is for all of them, and so is the time.
+    A plan is for all of them, and so are the time and the order of readings.
     """
-    if parcel.kind == PLAN or partitions == 1:
+    if parcel.kind in (PLAN, LISTING) or partitions == 1:
         yield from ((number, parcel) for number in range(partitions))
         return
     if parcel.kind == ASK:
@@ -59,6 +60,8 @@ class Merge:
         self.number = number
         self.plans = plans
         self.nearest: dict[int, MergeNearest] = {}
+        self.latest: dict[int, MergeLatest] = {}
+        self.orders: dict[str, Order] = {}  # by stream
         self.composed: dict[int, Composed] = {}  # by the template of the composed queries
         self.closed: dict[str, int] = {}  # by stream, of those that composed queries read
         # What came for trees since it was last saved, batch by batch: replaying it gives their state.
@@ -77,6 +80,7 @@ class Merge:
                 else:
                     part.turn_to(stream)
                 self.nearest[template.id] = part
+            self._follow_latest(stream)
         trees, self.composed = self.composed, {}
         tables = {t.name: t for t in plan.tables}
         for planned in plan.trees:
@@ -86,6 +90,20 @@ class Merge:
             else:
                 known.turn_to(planned, tables)
             self.composed[planned.template.id] = known
+
+    def _follow_latest(self, plan: StreamPlan) -> None:
+        """The same of rows of the last readings, and of their order."""
+        name = plan.stream.name
+        templates = {t.id: t for t in plan.templates if t.is_of_last}
+        self.latest = {n: p for n, p in self.latest.items() if p.stream != name or n in templates}
+        if not templates:
+            self.orders.pop(name, None)
+            return
+        self.orders.setdefault(name, Order(plan)).turn_to(plan)
+        for template in templates.values():
+            if template.id not in self.latest:
+                self.latest[template.id] = MergeLatest(plan, template)
+            self.latest[template.id].turn_to(plan)
 
     def turn_to(self, version: int) -> None:
         """Goes on under this version; those between need no look, since no number is given twice."""
@@ -107,7 +125,9 @@ class Merge:
         self.turn_to(max((p.header["version"] for p in parcels if p.kind == PLAN), default=self.version))
         together: dict[tuple[str, str, int], list[Parcel]] = {}
         for parcel in parcels:
-            if parcel.kind in (CANDIDATES, DELTAS):
+            if self._is_of_last(parcel):
+                pass
+            elif parcel.kind in (CANDIDATES, DELTAS):
                 key = (parcel.kind, parcel.header["stream"], parcel.header["template"])
                 together.setdefault(key, []).append(parcel)
             elif parcel.kind not in (PLAN, ASK, CLOCK) and not self._is_of_branch(parcel):
@@ -126,8 +146,40 @@ class Merge:
             elif rows.num_rows:
                 rows = consolidate(rows) if kind == DELTAS else rows
                 out.append(Parcel(DELTAS, rows, {"template": template, "stream": stream}))
+        for told in self._latest([p for p in parcels if self._is_of_last(p)]):
+            into = self.templates[told.header["template"]].into
+            if into is None:
+                out.append(told)
+            else:
+                branch = self.composed[into].planned.branches.index(told.header["template"])
+                inputs.setdefault(into, Input()).rows[branch] = told.table
         out += self._compose(inputs, [p for p in parcels if p.kind == CLOCK])
         return out + self._answers(parcels)
+
+    # ----- the last readings of all
+
+    def _is_of_last(self, parcel: Parcel) -> bool:
+        return parcel.kind == LISTING or (
+            parcel.kind == CANDIDATES and parcel.header["template"] in self.latest
+        )
+
+    def _latest(self, parcels: list[Parcel]) -> Iterator[Parcel]:
+        """Rows of the last readings; before them the order of all readings goes on."""
+        for stream in sorted({p.header["stream"] for p in parcels}):
+            mine = [p for p in parcels if p.header["stream"] == stream and p.table.num_rows]
+            order = self.orders[stream]
+            parts = {n: part for n, part in self.latest.items() if part.stream == stream}
+            if any(p.kind == LISTING and p.header["is_anew"] for p in parcels):
+                order.begin_anew([_of_shard(p) for p in mine if p.kind == LISTING and p.header["is_anew"]])
+                for part in parts.values():
+                    part.replace(order)
+            order.append([_of_shard(p) for p in mine if p.kind == LISTING and not p.header["is_anew"]])
+            for number, part in parts.items():
+                came = [p for p in mine if p.kind == CANDIDATES and p.header["template"] == number]
+                rows = part.advance([_of_shard(p) for p in came], order)
+                if rows.num_rows:
+                    yield Parcel(DELTAS, rows, {"template": number, "stream": stream})
+            order.forget()
 
     # ----- composed queries
 
@@ -163,7 +215,7 @@ class Merge:
     def _answers(self, parcels: list[Parcel]) -> list[Parcel]:
         """After the rows of a batch are in."""
         told = [p for p in parcels if p.kind == ASK]
-        out = [answer for ask in told for answer in self._nearest_answers(ask)]
+        out = [answer for ask in told for answer in self._own_answers(ask)]
         asks = {ask.header["ask"]: ask for ask in told}
         for number, ask in asks.items():
             queries = sorted({q for a in told if a.header["ask"] == number for q in a.header["queries"]})
@@ -185,9 +237,15 @@ class Merge:
                     out.append(Parcel(ANSWER, answer, header))
         return out
 
-    def _nearest_answers(self, ask: Parcel) -> Iterator[Parcel]:
-        for template, part in self.nearest.items():
+    def _own_answers(self, ask: Parcel) -> Iterator[Parcel]:
+        """Of what is merged here by itself."""
+        parts: dict[int, MergeNearest | MergeLatest] = {**self.nearest, **self.latest}
+        for template, part in parts.items():
             rows = part.answer(ask.header["queries"], ask.header["tick"])
             if rows.num_rows:
                 header = {"ask": ask.header["ask"], "template": template, "stream": ask.header["stream"]}
                 yield Parcel(ANSWER, rows, header)
+
+
+def _of_shard(parcel: Parcel) -> tuple[int, pa.Table]:
+    return parcel.header["shard"], parcel.table

@@ -273,6 +273,16 @@ class History:
         self._begin(table.select(self.store.column_names), segment, cut, number, leaves)
         self.closed_to, self.next_number = closed_to, next_number
 
+    def listing(self, first: int | None = None) -> pa.Table:
+        """Readings for the order of all: from a row on, or those that may be among the last of all."""
+        if first is None:
+            held = [self.is_held(w) for w in self.windows if w.is_of_all]
+            rows = np.flatnonzero(np.logical_or.reduce(held))
+        else:
+            rows = np.arange(first, len(self))
+        key = self.store.column(self.stream.key).take(pa.array(rows))
+        return pa.table({"ts": self.ts[rows], "key": key, "number": self.number[rows]})
+
     # ----- another plan
 
     def turn_to(self, plan: StreamPlan, schema: pa.Schema, last: pa.Table) -> None:

@@ -31,6 +31,11 @@ class Past:
         self._is_following = False
         self.turn_to(plan, NOTHING_YET)
 
+    @property
+    def is_listed(self) -> bool:
+        """Whether the merge stage has to know the order of all readings."""
+        return self.held is not None and any(w.is_of_all for w in self.held.history.windows)
+
     def turn_to(self, plan: StreamPlan, closed_to: int) -> None:
         """Goes on under another plan."""
         self.objects.remember(plan.previous)

@@ -13,7 +13,16 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sanderling.batches import LATE, ROW, TS, TURNS, CandidateBatch, DeltaBatch, LatestBatch
+from sanderling.batches import (
+    LATE,
+    ROW,
+    TS,
+    TURNS,
+    CandidateBatch,
+    DeltaBatch,
+    LatestBatch,
+    ListingBatch,
+)
 from sanderling.clock import NOTHING_YET, closed_by, tick_end, tick_ends
 from sanderling.operate.inside import Inside, InsideState
 from sanderling.operate.nearest import Nearest, NearestState
@@ -36,13 +45,14 @@ from sanderling.route.parcels import (
     DELTAS,
     FOCALS,
     LATE_ROWS,
+    LISTING,
     PLAN,
     READINGS,
     SAID,
     Parcel,
 )
 
-Change = DeltaBatch | CandidateBatch | LatestBatch
+Change = DeltaBatch | CandidateBatch | LatestBatch | ListingBatch
 I64 = npt.NDArray[np.int64]
 
 
@@ -285,6 +295,9 @@ class StreamShard:
         ]  # fmt: skip
         if self.past.held is not None:
             changes += self.windowed.apply(self.seen, self.past.held)
+        if self.past.held is not None and self.past.is_listed:
+            history = self.past.held.history
+            changes.append(ListingBatch(history.listing(history.changes.first)))
         return changes
 
     def close_readings(self, target: int) -> tuple[MoveBatch, MoveBatch]:
@@ -371,6 +384,12 @@ class Shard:
                 if known.num_rows:
                     said.append(Parcel(SAID, known, {"version": number, "stream": part.stream.name}))
             self.version, self.composed = number, composed_in(plan)
+        for name in sorted(turned):
+            stream = self.streams[name]
+            if stream.past.held is not None and stream.past.is_listed:
+                # Windows of the last of all may reach further now.
+                listing = ListingBatch(stream.past.held.history.listing(), is_anew=True)
+                said += self.parcels(name, [listing])
         return said, turned
 
     def begin_at(self, version: int) -> None:
@@ -418,12 +437,17 @@ class Shard:
     def parcels(self, stream: str, changes: list[Change]) -> list[Parcel]:
         """Signed rows, and candidates, which are to be merged with those of other shards."""
         header = {"stream": stream, "shard": self.number}
-        return [
-            Parcel(CANDIDATES, change.rows, {**header, "template": change.template})
-            if isinstance(change, CandidateBatch | LatestBatch)
-            else Parcel(DELTAS, change.rows, {"template": change.template, "stream": stream})
-            for change in changes
-        ]
+        found = []
+        for change in changes:
+            match change:
+                case ListingBatch():
+                    found.append(Parcel(LISTING, change.rows, {**header, "is_anew": change.is_anew}))
+                case CandidateBatch() | LatestBatch():
+                    found.append(Parcel(CANDIDATES, change.rows, {**header, "template": change.template}))
+                case _:
+                    told = {"template": change.template, "stream": stream}
+                    found.append(Parcel(DELTAS, change.rows, told))
+        return found
 
 
 def composed_in(plan: Plan) -> I64:

@@ -27,7 +27,7 @@ from sanderling.plan.expressions import (
 )
 from sanderling.plan.families import settle
 from sanderling.plan.nexts import NextScope
-from sanderling.plan.plans import ROWS, OutputColumn, Window
+from sanderling.plan.plans import OutputColumn, Window
 from sanderling.plan.relations import Relations, Shape
 from sanderling.plan.rewrite import engine_sql
 from sanderling.plan.words import shortened, words_of
@@ -110,11 +110,6 @@ class SelectPlanner:
             place = Place.in_text(scope.text, clause.span.start, clause.span.end)
             hint = "kNN is of each object's last reading; leave out WINDOW"
             raise QueryError("query.unsupported", "kNN does not take a WINDOW yet", hint, place)
-        if clause.kind == ROWS:
-            place = Place.in_text(scope.text, clause.span.start, clause.span.end)
-            raise QueryError(
-                "query.unsupported", "n ROWS is not supported yet", "write n ROWS PER KEY", place
-            )
         if clause.condition is None:
             return Window(clause.kind, clause.size)
         nexts = NextScope(scope, clause.span)

@@ -9,13 +9,14 @@ from typing import Any
 
 import pyarrow as pa
 
-READINGS, FOCALS, LETTERS, LATE_ROWS, DELTAS, CANDIDATES, COUNTS, SECONDS = (
+READINGS, FOCALS, LETTERS, LATE_ROWS, DELTAS, CANDIDATES, LISTING, COUNTS, SECONDS = (
     "readings",
     "focals",
     "letters",
     "late",
     "deltas",
     "candidates",
+    "listing",
     "counts",
     "seconds",
 )

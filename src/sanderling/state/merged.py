@@ -20,7 +20,7 @@ from sanderling.state.saved import FORMAT, read_saved
 
 def snapshot(merge: Merge) -> bytes:
     """The whole state."""
-    tables = _lists(merge, is_whole=True)
+    tables, header = _merged(merge, is_whole=True)
     trees = {}
     for template, composed in merge.composed.items():
         for name, table in composed.tree.saved().items():
@@ -33,12 +33,12 @@ def snapshot(merge: Merge) -> bytes:
             tables[f"changes.{template}.{name}"] = pa.table({"tick": ticks, "told": composed.is_told[name]})
         trees[str(template)] = composed.ready
     merge.came = []
-    return _bytes(merge, tables, {"trees": trees})
+    return _bytes(merge, tables, {**header, "trees": trees})
 
 
 def delta(merge: Merge) -> bytes:
     """What changed since the last snapshot or delta."""
-    tables = _lists(merge, is_whole=False)
+    tables, header = _merged(merge, is_whole=False)
     batches = []
     for number, (inputs, closed) in enumerate(merge.came):
         batches.append(closed)
@@ -47,7 +47,7 @@ def delta(merge: Merge) -> bytes:
             for branch, rows in came.rows.items():
                 tables[f"rows.{number}.{template}.{branch}"] = rows
     merge.came = []
-    return _bytes(merge, tables, {"batches": batches})
+    return _bytes(merge, tables, {**header, "batches": batches})
 
 
 def restore(merge: Merge, snapshot_bytes: bytes | None, deltas: list[bytes]) -> None:
@@ -59,7 +59,7 @@ def restore(merge: Merge, snapshot_bytes: bytes | None, deltas: list[bytes]) -> 
         tables, header = read_saved(snapshot_bytes)
         if header["version"] != merge.version:
             merge.begin_at(header["version"])
-        _replay_lists(merge, tables)
+        _replay(merge, tables, header)
         merge.closed = header["closed"]
         for template, ready in header["trees"].items():
             _restore_tree(merge.composed[int(template)], template, ready, tables)
@@ -82,7 +82,7 @@ def catch_up(merge: Merge, deltas: list[bytes]) -> None:
     for data in deltas:
         tables, header = read_saved(data)
         merge.turn_to(header["version"])
-        _replay_lists(merge, tables)
+        _replay(merge, tables, header)
         for number, closed in enumerate(header["batches"]):
             inputs: dict[int, Input] = {}
             for template, turns in _under(f"turns.{number}.", tables).items():
@@ -91,14 +91,31 @@ def catch_up(merge: Merge, deltas: list[bytes]) -> None:
             merge.compose(inputs, closed)
 
 
-def _replay_lists(merge: Merge, tables: dict[str, pa.Table]) -> None:
-    for template, table in _under("lists.", tables).items():
-        merge.nearest[int(template)].lists.replay(table)
+def _replay(merge: Merge, tables: dict[str, pa.Table], header: dict[str, Any]) -> None:
+    for template, part in merge.nearest.items():
+        if f"nearest.{template}" in tables:
+            part.lists.replay(tables[f"nearest.{template}"])
+    for stream, (total, is_whole) in header["orders"].items():
+        order = merge.orders[stream]
+        order.replay(tables[f"order.{stream}"], total, is_whole)
+        for template, rows in merge.latest.items():
+            if rows.stream == stream:
+                rows.replay(tables[f"latest.{template}"], order, is_whole)
 
 
-def _lists(merge: Merge, is_whole: bool) -> dict[str, pa.Table]:
-    drained = {f"lists.{t}": part.lists.drain(is_whole) for t, part in merge.nearest.items()}
-    return {name: table for name, table in drained.items() if table.num_rows}
+def _merged(merge: Merge, is_whole: bool) -> tuple[dict[str, pa.Table], dict[str, Any]]:
+    """What is merged by itself: lists of kNN queries, and the last readings of all."""
+    drained = {f"nearest.{template}": part.lists.drain(is_whole) for template, part in merge.nearest.items()}
+    tables = {name: table for name, table in drained.items() if table.num_rows}
+    orders = {}
+    for stream, order in merge.orders.items():
+        is_anew = is_whole or order.is_anew
+        orders[stream] = (order.total, is_anew)
+        tables[f"order.{stream}"] = order.drain(is_anew)
+        for template, rows in merge.latest.items():
+            if rows.stream == stream:
+                tables[f"latest.{template}"] = rows.drain(is_anew)
+    return tables, {"orders": orders}
 
 
 def _under(prefix: str, tables: dict[str, pa.Table]) -> dict[str, pa.Table]:

@@ -1,0 +1,213 @@
+"""n ROWS over all shards: the order of all readings, and the rows of those among the last n.
+
+readings of shard 0 ─┐
+readings of shard 1 ─┼─► one order, by time, then key ─► a reading leaves with the n-th behind it
+rows that queries take ──────────────────────────────► + when it comes, − when it leaves
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sanderling.clock import tick_ends
+from sanderling.merge.consolidate import consolidate
+from sanderling.merge.ranks import key_ranks
+from sanderling.plan.plans import NEVER, StreamPlan, Template
+
+I64 = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+# A reading of a shard as one number: no shard holds so many.
+SHARD = np.int64(1) << np.int64(44)
+NOWHERE = -1
+
+
+class Order:
+    """The last readings of a stream, of all shards, in order of time and key, as far as some window reaches.
+
+    Promise (tests/properties/test_window.py): a reading's place does not depend on shards or batches.
+    """
+
+    def __init__(self, plan: StreamPlan):
+        self.tick_us = plan.stream.tick_us
+        self.total = 0  # readings so far; those that are known are the last of them
+        self.code: I64 = np.empty(0, np.int64)
+        self.tick: I64 = np.empty(0, np.int64)
+        self.fresh = 0  # of those that are known, how many came since the last drain
+        self.is_anew = False
+        self.turn_to(plan)
+
+    def turn_to(self, plan: StreamPlan) -> None:
+        self.reach = max((w.size for w in plan.windows if w.is_of_all), default=0)
+
+    @property
+    def first(self) -> int:
+        """The place of the first reading that is known."""
+        return self.total - len(self.code)
+
+    def append(self, listings: list[tuple[int, pa.Table]]) -> None:
+        """The new readings of a batch, of all shards."""
+        if not listings:
+            return
+        table = pa.concat_tables([listing for _, listing in listings])
+        shard = np.repeat([s for s, _ in listings], [t.num_rows for _, t in listings])
+        ts = table.column("ts").to_numpy()
+        order = np.lexsort((key_ranks(table.column("key")), ts))
+        code = shard * SHARD + table.column("number").to_numpy()
+        self.code = np.concatenate([self.code, code[order]])
+        self.tick = np.concatenate([self.tick, tick_ends(ts[order], self.tick_us)])
+        self.total += len(order)
+        self.fresh += len(order)
+
+    def begin_anew(self, listings: list[tuple[int, pa.Table]]) -> None:
+        """These are all readings that are known."""
+        self.code, self.tick, self.is_anew = self.code[:0], self.tick[:0], True
+        self.append(listings)
+
+    def forget(self) -> None:
+        """What is out of reach."""
+        self.code, self.tick = self.code[-self.reach :], self.tick[-self.reach :]
+        self.fresh = min(self.fresh, len(self.code))
+
+    def places(self, code: I64) -> I64:
+        """Where readings stand; NOWHERE: out of reach."""
+        by_code = np.argsort(self.code)
+        at = np.searchsorted(self.code[by_code], code)
+        found = np.append(by_code, 0)[at]
+        is_known = np.append(self.code, -1)[np.where(at < len(by_code), found, -1)] == code
+        return np.where(is_known, self.first + found, NOWHERE)
+
+    def ticks(self, place: I64) -> I64:
+        """The ticks of readings by place; NEVER: it has not come yet."""
+        return np.append(self.tick, NEVER)[np.minimum(place - self.first, len(self.tick))]
+
+    def drain(self, is_whole: bool) -> pa.Table:
+        some = len(self.code) if is_whole else self.fresh
+        self.fresh, self.is_anew = 0, False
+        kept = slice(len(self.code) - some, None)
+        return pa.table({"code": self.code[kept], "tick": self.tick[kept]})
+
+    def replay(self, table: pa.Table, total: int, is_whole: bool) -> None:
+        known = slice(0) if is_whole else slice(None)
+        self.code = np.concatenate([self.code[known], table.column("code").to_numpy()])
+        self.tick = np.concatenate([self.tick[known], table.column("tick").to_numpy()])
+        self.total, self.fresh, self.is_anew = total, 0, False
+        self.forget()
+
+
+class MergeLatest:
+    """The n ROWS queries of one template.
+
+    Promises (tests/properties/test_window.py):
+      exact   what goes out is the difference of two answers
+      order   neither the order of shards nor that of their rows matters
+    """
+
+    def __init__(self, plan: StreamPlan, template: Template):
+        assert template.window is not None
+        self.stream, self.template, self.size = plan.stream.name, template, template.window.size
+        columns = [(f.name, f.type) for f in list(template.schema())[3:]]
+        self._shown = [name for name, _ in columns]
+        schema = pa.schema([("query", pa.int32()), ("code", pa.int64()), *columns])
+        self.rows: pa.Table = schema.empty_table()
+        self.place: I64 = np.empty(0, np.int64)
+        self.fresh = 0
+        self.turn_to(plan)
+
+    def turn_to(self, plan: StreamPlan) -> None:
+        """Goes on with the queries of this plan; rows of others are forgotten."""
+        mine = plan.regions.template == self.template.id
+        queries, some = np.unique(plan.regions.query[mine], return_index=True)
+        self.queries, self.ends = queries.astype(np.int64), plan.regions.end[mine][some]
+        self._keep(np.isin(self.rows.column("query").to_numpy(), queries))
+
+    def _keep(self, kept: Bools) -> None:
+        if not kept.all():
+            self.fresh = int(kept[len(kept) - self.fresh :].sum())
+            self.rows = self.rows.filter(pa.array(kept)).combine_chunks()
+            self.place = self.place[kept]
+
+    def replace(self, order: Order) -> None:
+        """The readings have other places now."""
+        self.place = order.places(self.rows.column("code").to_numpy())
+        self._keep(self.place != NOWHERE)
+
+    def advance(self, candidates: list[tuple[int, pa.Table]], order: Order) -> pa.Table:
+        """Rows that came, each table with its shard; and what leaves, now that the order goes on."""
+        leaving, leaves = self._leaving(order)
+        told = [self._told(leaving, leaves, -1)]
+        came, place, begins = self._came(candidates, order)
+        leaves = order.ticks(place + self.size)
+        has_been = leaves > begins
+        came, place = came.filter(pa.array(has_been)), place[has_been]
+        begins, leaves = begins[has_been], leaves[has_been]
+        is_over = leaves != NEVER
+        told += [self._told(came, begins, 1), self._told(came.filter(pa.array(is_over)), leaves[is_over], -1)]
+        self.rows = pa.concat_tables([self.rows, came.filter(pa.array(~is_over))]).combine_chunks()
+        self.place = np.concatenate([self.place, place[~is_over]])
+        self.fresh += int((~is_over).sum())
+        if len(order.tick):
+            self._keep(self._end(self.rows) > order.tick[-1])
+        rows = pa.concat_tables(told)
+        return consolidate(rows) if rows.num_rows else rows
+
+    def _leaving(self, order: Order) -> tuple[pa.Table, I64]:
+        leaves = order.ticks(self.place + self.size)
+        is_over = leaves != NEVER
+        leaving = self.rows.filter(pa.array(is_over))
+        self._keep(~is_over)
+        return leaving, leaves[is_over]
+
+    def _came(self, candidates: list[tuple[int, pa.Table]], order: Order) -> tuple[pa.Table, I64, I64]:
+        """Rows, the places of their readings, and the ticks in which they begin to be told."""
+        tables, codes, ticks = [self.rows[:0]], [self.place[:0]], [self.place[:0]]
+        for shard, table in candidates:
+            codes.append(shard * SHARD + table.column("number").to_numpy())
+            ticks.append(table.column("tick").to_numpy())
+            columns = [table.column("query"), pa.array(codes[-1]), *(table.column(c) for c in self._shown)]
+            tables.append(pa.Table.from_arrays(columns, schema=self.rows.schema))
+        place = order.places(np.concatenate(codes))
+        is_near = place != NOWHERE
+        return (
+            pa.concat_tables(tables).filter(pa.array(is_near)),
+            place[is_near],
+            np.concatenate(ticks)[is_near],
+        )
+
+    def _end(self, rows: pa.Table) -> I64:
+        """The ticks in which the queries of rows end."""
+        at = np.searchsorted(self.queries, rows.column("query").to_numpy())
+        return np.asarray(self.ends[at])
+
+    def _told(self, rows: pa.Table, tick: I64, sign: int) -> pa.Table:
+        """Signed rows, of queries that have not ended."""
+        lives = tick < self._end(rows)
+        rows, tick = rows.filter(pa.array(lives)), tick[lives]
+        schema = self.template.schema()
+        signs = pa.array(np.full(len(tick), sign), schema.field("sign").type)
+        shown = [rows.column(c) for c in self._shown]
+        return pa.Table.from_arrays([rows.column("query"), pa.array(tick), signs, *shown], schema=schema)
+
+    def answer(self, queries: list[int], tick: int) -> pa.Table:
+        """The whole answers of those of the queries that live, as at the last tick that closed."""
+        is_asked = np.isin(self.rows.column("query").to_numpy(), queries)
+        rows = self.rows.filter(pa.array(is_asked))
+        return self._told(rows, np.full(rows.num_rows, tick), 1)
+
+    # ----- saved and restored
+
+    def drain(self, is_whole: bool) -> pa.Table:
+        """All rows, or those that came since the last time."""
+        some = len(self.place) if is_whole else self.fresh
+        self.fresh = 0
+        return self.rows.slice(len(self.place) - some)
+
+    def replay(self, table: pa.Table, order: Order, is_whole: bool) -> None:
+        """Takes up what was drained; `order` has been brought to where it was then."""
+        known = self.rows[:0] if is_whole else self.rows
+        self.rows = pa.concat_tables([known, table.select(self.rows.column_names)]).combine_chunks()
+        self.replace(order)
+        self._keep(order.ticks(self.place + self.size) == NEVER)
+        self.fresh = 0
