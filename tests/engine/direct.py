@@ -48,6 +48,9 @@ class Copies:
             self.state.catch_up(self.other, self.missed)
             self.engine, self.other, self.missed = self.other, self.engine, []
 
+    def save(self) -> None:
+        self.deltas.append(self.state.delta(self.engine))
+
     def restart(self, is_snapshot: bool, takes_turns: bool) -> None:
         change = self.state.delta(self.engine)
         self.base, self.deltas = (
@@ -171,6 +174,9 @@ class DirectRun:
         self.since |= {self.plan.queries[int(n)].name: len(self.updates) for n in change.new_queries}
         for name, keys in change.new_focals.items():
             self.followed[name] = pa.concat_arrays([self.followed[name], keys])
+        # As on Spark, a version is in what is saved of its own batch: nothing from before comes behind it.
+        for copies in () if self.takes_turns else (*self.shard_copies, *self.merges):
+            copies.save()
         said = self._tell([announce(change.version)])
         if change.new_focals:
             self.waiting.append((change, said))

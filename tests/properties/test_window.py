@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -9,8 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sanderling.operate import asks, history, holders, readings, whereabouts, window
-from tests.properties.runs import RELAXED, Cut, check, cuts, fences
-from tests.properties.worlds import World, worlds
+from sanderling.plan.living import LivingPlan
+from sanderling.plan.plans import NEVER
+from tests.engine.direct import DirectRun
+from tests.properties.runs import RELAXED, Cut, check, cuts, declarations, engine_updates, fences, write_csv
+from tests.properties.worlds import World, ask, worlds
 
 __all__ = ["fences"]
 
@@ -30,3 +35,53 @@ def test_changes_are_the_difference_of_two_answers(
             for tidied in (readings, history, whereabouts):
                 patch.setattr(tidied, "WORTH_COMPACTING", 0)
         check(world, cut, fences, tmp_path)
+
+
+@st.composite
+def later_asks(draw: st.DrawFn) -> tuple[World, int, list[str], list[str]]:
+    """A world, after how many of its readings something is said, and what: queries that come, and that go."""
+    world = draw(worlds(has_window=True))
+    comes = [draw(ask(n, world.is_integer_key, has_window=True)) for n in (5, 6)]
+    lasting = [a.query.name for a in world.asks if a.end_s is None]
+    goes = draw(st.lists(st.sampled_from(lasting), max_size=1)) if lasting else []
+    at = draw(st.integers(0, len(world.readings)))
+    return world, at, [s for a in comes for s in a.statements()], goes
+
+
+@RELAXED
+@given(later=later_asks(), cut=cuts)
+def test_what_comes_later_begins_alike_however_the_input_is_cut(
+    later: tuple[World, int, list[str], list[str]], cut: Cut, fences: Path, tmp_path: Path
+) -> None:
+    """What is kept when a query comes depends on the plan and the clock alone; its answer is its updates."""
+    plain = Cut(1 << 20, 1, "never", False, False)
+    wanted, got = (told(later, how, fences, tmp_path) for how in (plain, cut))
+    assert got == wanted
+
+
+def told(
+    later: tuple[World, int, list[str], list[str]], cut: Cut, fences: Path, folder: Path
+) -> Counter[tuple[object, ...]]:
+    world, at, comes, goes = later
+    living = LivingPlan()
+    statements = [s for a in world.asks for s in a.statements()]
+    living.execute(";\n".join([*declarations(world, fences), *statements]))
+    run = DirectRun(living.start().plan, cut.shards, cut.bytes, cut.has_empty, cut.takes_turns, living)
+    for number, part in enumerate((world.readings[:at], world.readings[at:])):
+        if number:
+            run.execute(";\n".join([f"DROP QUERY {name}" for name in goes] + comes))
+        if part:
+            run.feed_file("objects", write_csv(folder / "part.csv", part))
+        if cut.restarts != "never":
+            run.restart(is_snapshot=cut.restarts != "delta")
+    run.close_to("objects", max(r.ts for r in world.readings))
+    held = Counter(engine_updates(run))
+    lasting = [q.name for q in run.plan.queries if q.end == NEVER]
+    for name in lasting:
+        lines = [json.loads(line)["row"] for line in run.ask(name)]
+        mine = [u for u in map(json.loads, run.updates[run.since[name] :]) if u["query"] == name]
+        sums: Counter[str] = Counter()
+        for update in mine:
+            sums[json.dumps(update["row"])] += update["sign"]
+        assert +sums == Counter(map(json.dumps, lines))
+    return held
