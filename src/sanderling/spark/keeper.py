@@ -132,7 +132,8 @@ def _watch(daemon: int) -> int | None:
 
 def _listener(place: Path) -> tuple[socket.socket, int]:
     """Takes the place, also if a keeper is there that does not answer."""
-    new = place.with_name(f"{place.name}.{os.getpid()}")
+    new = place.with_name(f"{os.getpid():x}")  # not longer than the place
+    new.unlink(missing_ok=True)
     listener = socket.socket(socket.AF_UNIX)
     before = os.umask(0o177)  # nobody else may talk to us
     try:
