@@ -150,6 +150,7 @@ class _Grouped:
         self.groups = [computed(self.selects, written_out(n, under), under, self.constants) for n in nodes]
         self.keys = {self._key(n): i for i, n in reversed(list(enumerate(nodes)))}
         self.kinds = {type(n.unnest()) for n in nodes}
+        self.known: dict[exp.Expr, int] = {}
         self.inputs: list[Written] = []
         self.sums: list[tree.Sum] = []
         self.words: list[str] = [g.words for g in self.groups]
@@ -168,6 +169,11 @@ class _Grouped:
 
     def _learn(self, node: exp.Expr) -> int:
         """The number of an aggregate; one that was met before has its number."""
+        if node not in self.known:
+            self.known[node.copy()] = self._number(node)
+        return self.known[node]
+
+    def _number(self, node: exp.Expr) -> int:
         kind = AGGREGATES.get(type(node))
         if kind is None:
             name = self.under.word_of(node)
