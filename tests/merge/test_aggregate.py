@@ -128,7 +128,7 @@ def test_groups_that_are_empty_are_freed(monkeypatch: Any) -> None:
     monkeypatch.setattr(numbered, "WORTH_COMPACTING", 10)
     sums = (Sum(MIN, 1, TEXT), Sum(COUNT, 1, LONG, is_distinct=True), Sum(COUNT, None, LONG))
     engine = Tree(tree.Aggregate(tree.Branch(0, (LONG, TEXT)), (0,), sums), none())
-    operator: Any = engine.parts[-1].operator
+    operator: Any = engine.stations[-1].operator
     operator.waste.look_at = 10
     chance = random.Random(3)
     for tick in range(40):

@@ -73,7 +73,7 @@ def test_what_is_told_is_by_change_and_not_by_n() -> None:
 def test_rows_that_are_gone_are_freed(monkeypatch: Any) -> None:
     monkeypatch.setattr(numbered, "WORTH_COMPACTING", 10)
     engine = top(3)
-    operator: Any = engine.parts[-1].operator
+    operator: Any = engine.stations[-1].operator
     operator.ranking.waste.look_at = 10
     engine.apply(rows(0, [1], [0]), {}, NOTHING_BEGUN)
     for tick in range(1, 60):

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sanderling.merge import numbered
+from sanderling.merge.constants import Constants
 from sanderling.merge.tree import Tree
 from sanderling.plan import tree
 from tests.merge.histories import (
@@ -81,6 +82,32 @@ def test_places_that_are_near(data: Any, has_key: bool, is_left: bool, is_open: 
     run(root, World(branches, {}, {}, constants, FUNCTIONS), *cut)
 
 
+@pytest.mark.parametrize("scale", [1.0, 1e-4, 1e9])
+@pytest.mark.parametrize("radius", [0.0, 0.5, 1.0, math.sqrt(2), 2.3])
+def test_a_crowd_finds_all_who_are_near(radius: float, scale: float) -> None:
+    chance = np.random.default_rng(5)
+    here, there = (chance.integers(-8, 9, (300, 2)) * 0.5 * scale for _ in range(2))
+    constants = Constants(np.array([1]), pa.table({"q:p0": [radius * scale]}))
+    side = (DOUBLE, DOUBLE)
+    close = tree.Near((0, 1), (0, 1), RADIUS)
+    engine = Tree(tree.Join(tree.Branch(0, side), tree.Branch(1, side), (), (), close), constants)
+
+    def places(tick: int, at: Any) -> pa.Table:
+        n = len(at)
+        fixed = {"query": np.ones(n, np.int32), "tick": np.full(n, tick), "sign": np.ones(n, np.int64)}
+        return pa.table({**fixed, "c0": at[:, 0], "c1": at[:, 1]})
+
+    d = here[:, None, :] - there[None, :, :]
+    is_near = d[..., 0] * d[..., 0] + d[..., 1] * d[..., 1] <= (radius * scale) * (radius * scale)
+    for tick, (left, right) in enumerate(
+        [(here[:100], there[:0]), (here[100:200], there), (here[200:], there[:0])]
+    ):
+        inputs = {0: places(tick, left), 1: places(tick, right)}
+        found = engine.apply(inputs, {}, NOTHING_BEGUN)
+        expected = is_near[: 100 * tick + 100].sum() - is_near[: 100 * tick].sum() * (tick > 1)
+        assert found.column("sign").to_numpy().sum() == (expected if tick else 0)
+
+
 @THOROUGH
 @given(st.data(), st.booleans(), cut_anyhow())
 def test_places_of_a_table_that_are_near(data: Any, is_left: bool, cut: Any) -> None:
@@ -127,7 +154,7 @@ def test_rows_that_are_gone_are_freed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(numbered, "WORTH_COMPACTING", 10)
     side = (LONG, TEXT)
     engine = Tree(tree.Join(tree.Branch(0, side), tree.Branch(1, side), (0,), (0,), is_left=True), none())
-    operator: Any = engine.parts[-1].operator
+    operator: Any = engine.stations[-1].operator
     operator.waste.look_at = 10
     stays = {1: rows(0, [1], [7], ["stays"], query=2)}
     engine.apply({0: rows(0, [1], [0], ["l 0"])} | stays, {}, NOTHING_BEGUN)

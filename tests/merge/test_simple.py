@@ -92,7 +92,7 @@ def test_a_computation_that_fails_is_null() -> None:
 def test_rows_that_are_gone_are_freed(monkeypatch: Any) -> None:
     monkeypatch.setattr(numbered, "WORTH_COMPACTING", 10)
     engine = Tree(tree.Distinct(tree.Branch(0, (TEXT,))), none())
-    operator: Any = engine.parts[-1].operator
+    operator: Any = engine.stations[-1].operator
     operator.rows.waste.look_at = 10
     for tick in range(50):
         new = [f"text {tick} {i}" for i in range(20)]

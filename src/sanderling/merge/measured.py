@@ -75,8 +75,8 @@ class Measured:
         for counts in self._counts().values():
             counts.of(int(groups.max(initial=-1)) + 1)[groups] = 0
         for sums in (self.sums, self.spread):
-            for ledger in sums.ledgers().values() if sums is not None else ():
-                ledger.forget(groups)
+            for exact in sums.kept().values() if sums is not None else ():
+                exact.forget(groups)
         for values in self._multisets().values():
             values.forget(groups)
             if values.is_wasteful(is_due=True):
@@ -94,8 +94,8 @@ class Measured:
         counts = {name: pa.array(count.of(n)[groups]) for name, count in self._counts().items()}
         tables = {"counts": pa.table(counts)}
         for name, sums in (("sums", self.sums), ("spread", self.spread)):
-            for part, ledger in sums.ledgers().items() if sums is not None else ():
-                tables[f"{name}.{part}"] = ledger.saved(groups)
+            for part, exact in sums.kept().items() if sums is not None else ():
+                tables[f"{name}.{part}"] = exact.saved(groups)
         for name, values in self._multisets().items():
             table = values.saved()
             owner = pa.array(place[table.column("owner").to_numpy()])
@@ -107,8 +107,8 @@ class Measured:
             column = tables["counts"].column(name).to_numpy()
             count.of(len(column))[: len(column)] = column
         for name, sums in (("sums", self.sums), ("spread", self.spread)):
-            for part, ledger in sums.ledgers().items() if sums is not None else ():
-                ledger.restore(tables[f"{name}.{part}"])
+            for part, exact in sums.kept().items() if sums is not None else ():
+                exact.restore(tables[f"{name}.{part}"])
         for name, values in self._multisets().items():
             values.restore(tables[name])
 

@@ -16,8 +16,8 @@ from sanderling.kernels.ranking import walk_extremes
 from sanderling.kernels.spread import walk_spreads
 from sanderling.kernels.steps import walk_counts
 from sanderling.keys import Keys
-from sanderling.merge.accounts import Ledger
 from sanderling.merge.codes import Column
+from sanderling.merge.exact import ExactSums
 from sanderling.merge.multiset import Multiset
 from sanderling.merge.numbered import Grown
 from sanderling.merge.ranking import Ranking
@@ -86,8 +86,8 @@ class Sums:
     def __init__(self, type_: pa.DataType, is_spread: bool):
         self.is_float = pa.types.is_floating(type_)
         self.type = pa.float64() if self.is_float else pa.int64()
-        self.sums = Ledger()
-        self.squares = Ledger() if is_spread else None
+        self.sums = ExactSums()
+        self.squares = ExactSums() if is_spread else None
         self.odd = Count()
 
     def advance(self, steps: Steps, changes: Fed, counts: I64, groups: int) -> tuple[I64, F64, Bools]:
@@ -119,7 +119,7 @@ class Sums:
         doubles = np.ascontiguousarray(flat.cast(pa.float64()).to_numpy(zero_copy_only=False))
         return doubles.view(np.int64), ~np.isfinite(doubles)
 
-    def ledgers(self) -> dict[str, Ledger]:
+    def kept(self) -> dict[str, ExactSums]:
         return {"sums": self.sums} | ({} if self.squares is None else {"squares": self.squares})
 
 

@@ -42,8 +42,8 @@ class Operator(Protocol):
 
 
 @dataclass(slots=True)
-class Part:
-    """An operator (None: rows come from outside), whose inputs are other parts by number."""
+class Station:
+    """An operator (None: rows come from outside), whose inputs are other stations by number."""
 
     node: Node
     operator: Operator | None
@@ -73,15 +73,15 @@ class Tree:
     def __init__(self, root: Node, constants: Constants):
         self.root = root
         self.constants = constants
-        self.parts: list[Part] = []  # each behind its inputs
+        self.stations: list[Station] = []  # each behind its inputs
         self._add(root, {})
 
     def _add(self, node: Node, known: dict[Node, int]) -> int:
         """What stands twice in a tree is worked out once."""
         if node not in known:
             inputs = [self._add(child, known) for child in children_of(node)]
-            known[node] = len(self.parts)
-            self.parts.append(Part(node, operator_of(node, self.constants), inputs))
+            known[node] = len(self.stations)
+            self.stations.append(Station(node, operator_of(node, self.constants), inputs))
         return known[node]
 
     def apply(self, branches: dict[int, pa.Table], tables: dict[str, pa.Table], begun: pa.Table) -> pa.Table:
@@ -91,18 +91,18 @@ class Tree:
         query, tick = (np.asarray(begun.column(name).to_numpy(), np.int64) for name in ("query", "tick"))
         beginning = Signed(query, tick, np.zeros(len(query), np.int64), [])
         results: list[Signed] = []
-        for part in self.parts:
+        for station in self.stations:
             started = time.perf_counter()
-            if part.operator is None:
-                result = _from_outside(part.node, branches, tables)
+            if station.operator is None:
+                result = _from_outside(station.node, branches, tables)
             else:
-                inputs = [results[i] for i in part.inputs]
-                part.rows_in += sum(len(rows) for rows in inputs)
+                inputs = [results[i] for i in station.inputs]
+                station.rows_in += sum(len(rows) for rows in inputs)
                 is_quiet = not len(beginning) and not any(len(rows) for rows in inputs)
-                types = [t.arrow for t in part.node.types]
-                result = Signed.none(types) if is_quiet else part.operator.apply(inputs, beginning)
-            part.rows_out += len(result)
-            part.seconds += time.perf_counter() - started
+                types = [t.arrow for t in station.node.types]
+                result = Signed.none(types) if is_quiet else station.operator.apply(inputs, beginning)
+            station.rows_out += len(result)
+            station.seconds += time.perf_counter() - started
             results.append(result)
         is_consolidated = isinstance(self.root, tree.Aggregate | tree.Distinct | tree.First)
         return (results[-1] if is_consolidated else results[-1].consolidated()).table()
@@ -116,40 +116,40 @@ class Tree:
         """All that is remembered."""
         return {
             f"{number}.{name}": table
-            for number, part in enumerate(self.parts)
-            if part.operator is not None
-            for name, table in part.operator.saved().items()
+            for number, station in enumerate(self.stations)
+            if station.operator is not None
+            for name, table in station.operator.saved().items()
         }
 
     def restore(self, tables: dict[str, pa.Table]) -> None:
         """Takes up what was saved by a tree with the same root."""
-        for number, part in enumerate(self.parts):
+        for number, station in enumerate(self.stations):
             begin = f"{number}."
             mine = {name.removeprefix(begin): t for name, t in tables.items() if name.startswith(begin)}
-            if part.operator is not None and mine:
-                part.operator.restore(mine)
+            if station.operator is not None and mine:
+                station.operator.restore(mine)
 
     def held(self) -> dict[str, int]:
         """How many rows (groups, values) each operator remembers, by its number and kind."""
         return {
-            f"{number}.{type(part.node).__name__}": part.operator.held()
-            for number, part in enumerate(self.parts)
-            if part.operator is not None
+            f"{number}.{type(station.node).__name__}": station.operator.held()
+            for number, station in enumerate(self.stations)
+            if station.operator is not None
         }
 
     def counted(self) -> list[Counted]:
         """What each node has done, read from the root; what stands twice is told twice."""
-        return list(self._counted(len(self.parts) - 1, 0))
+        return list(self._counted(len(self.stations) - 1, 0))
 
     def _counted(self, number: int, depth: int) -> Iterator[Counted]:
-        part = self.parts[number]
-        held = 0 if part.operator is None else part.operator.held()
-        yield Counted(part.node, depth, part.rows_in, part.rows_out, held, part.seconds)
-        for child in part.inputs:
+        station = self.stations[number]
+        held = 0 if station.operator is None else station.operator.held()
+        yield Counted(station.node, depth, station.rows_in, station.rows_out, held, station.seconds)
+        for child in station.inputs:
             yield from self._counted(child, depth + 1)
 
     def _operators(self) -> Iterator[Operator]:
-        return (part.operator for part in self.parts if part.operator is not None)
+        return (station.operator for station in self.stations if station.operator is not None)
 
 
 def children_of(node: Node) -> tuple[Node, ...]:

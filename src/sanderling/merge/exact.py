@@ -15,7 +15,7 @@ I64 = npt.NDArray[np.int64]
 FIELDS = ("start", "size", "room", "low")
 
 
-class Ledger:
+class ExactSums:
     """The accounts of kernels/exact.py. A sum that is zero needs no digits."""
 
     def __init__(self) -> None:
