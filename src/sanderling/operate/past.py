@@ -51,13 +51,15 @@ class Past:
         self.objects.is_every_saved = self.held is not None
         self.focals.is_every_saved = self._is_following
         if self.held is not None:
+            # What is there then is to follow from the readings, not from when something was last tidied up.
+            self.held.history.tidy()
+            self.held.whereabouts.forget(self.held.history.oldest_tick, is_now=True)
             self.held.history.turn_to(plan, self.objects.store_schema, self.objects.last())
-            self._follow(plan.focals, was_following)
+            self._follow(self.held.whereabouts, plan.focals, was_following)
 
-    def _follow(self, focals: pa.Array, was_following: bool) -> None:
-        assert self.held is not None
-        whereabouts = self.held.whereabouts
-        whereabouts.forget(self.held.history.oldest_tick, is_now=True)
+    def _follow(self, whereabouts: Whereabouts, focals: pa.Array, was_following: bool) -> None:
+        if not was_following:
+            whereabouts.forget_all()
         whereabouts.turn_to(focals)
         if self._is_following and not was_following:
             whereabouts.note_last(self.focals)

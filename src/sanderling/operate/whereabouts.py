@@ -33,7 +33,7 @@ class Whereabouts:
 
     def __init__(self, focals: pa.Array):
         self.focals = focals
-        self._begin(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0), np.empty(0))
+        self.forget_all()
 
     def _begin(self, focal: I64, tick: I64, x: F64, y: F64) -> None:
         by_tick = np.argsort(tick, kind="stable")
@@ -104,6 +104,10 @@ class Whereabouts:
         last[self._focal.all[:end]] = np.arange(end)
         kept = np.concatenate([np.sort(last[last >= 0]), np.arange(end, len(self))])
         self._begin(self._focal.all[kept], self._tick.all[kept], self._x.all[kept], self._y.all[kept])
+
+    def forget_all(self) -> None:
+        nothing, nowhere = np.empty(0, np.int64), np.empty(0)
+        self._begin(nothing, nothing, nowhere, nowhere)
 
     def turn_to(self, focals: pa.Array) -> None:
         """Follows these focal objects from now on; of those that are new nothing is known."""
