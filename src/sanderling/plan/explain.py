@@ -13,10 +13,15 @@ from sanderling.plan.plans import (
     DISC,
     EVERYWHERE,
     NEVER,
+    PER_KEY,
     POLYGON,
+    ROWS,
+    TIME,
     OutputColumn,
     Plan,
     StreamPlan,
+    Template,
+    Window,
 )
 
 SHAPES = {BOX: "rectangle", DISC: "circle", POLYGON: "polygon", EVERYWHERE: "everywhere"}
@@ -48,9 +53,14 @@ def explain_query(plan: Plan, name: str) -> Listing:
         search = (
             f"knn: {k} nearest to {to}{among}, one search for all {len(nearest)} kNN queries of {stream.name}"
         )
+    elif template.is_of_last and template.window is not None:
+        merge = f"the last {template.window.size} readings over all shards"
     elif not template.is_keyed:
         merge = "equal rows cancel"
-    join = search or f"inside: {what}, one grid join for all {_ranges(stream_plan)} regions of {stream.name}"
+    join = (
+        search
+        or f"inside: {what}, one grid join for all {_alike(stream_plan, template)} regions of {stream.name}"
+    )
     lines = [
         "deliver: signed rows in order of tick",
         f"└─ merge: {merge}",
@@ -58,15 +68,34 @@ def explain_query(plan: Plan, name: str) -> Listing:
         *[f"{line}   [shard]" for line in where],
         f"   ├─ {join}   [shard]",
         f"   │    template {template.id}, shared by {sharing} {'query' if sharing == 1 else 'queries'}",
-        f"   └─ last readings of {stream.name}: tick {show_duration(stream.tick_us)}, "
+        f"   └─ {_readings(template)} of {stream.name}: tick {show_duration(stream.tick_us)}, "
         f"lateness {show_duration(stream.lateness_us)}   [shard]",
     ]
     return Listing(f"plan of {name}", ("plan",), tuple((line,) for line in lines))
 
 
-def _ranges(plan: StreamPlan) -> int:
-    """Regions that are asked for by themselves."""
-    return int((plan.regions.gone == NEVER).sum()) - len(plan.nearest)
+def _alike(plan: StreamPlan, template: Template) -> int:
+    """Regions that are asked for by themselves: of NOW, or of windows, which share one history."""
+    is_there = plan.regions.gone == NEVER
+    windowed = int((plan.is_windowed & is_there).sum())
+    return windowed if template.window is not None else int(is_there.sum()) - len(plan.nearest) - windowed
+
+
+def _readings(template: Template) -> str:
+    """Which readings are looked at."""
+    window = template.window
+    if window is None:
+        return "last readings"
+    sizes = {
+        TIME: show_duration(window.size),
+        ROWS: f"{window.size} rows",
+        PER_KEY: f"{window.size} rows per key",
+    }
+    return f"window of readings, {sizes.get(window.kind) or _until(window)},"
+
+
+def _until(window: Window) -> str:
+    return "until next" if window.until is None else f"until {window.words}"
 
 
 def _item(output: OutputColumn) -> str:
