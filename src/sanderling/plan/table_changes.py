@@ -92,7 +92,8 @@ class TableChanges:
             column = by_fold.get(name.text.casefold())
             if column is None:
                 message = f'"{table.name}" has no column "{name.text}"'
-                raise self.refuse("query.unknown_column", message, did_you_mean(name.text, known), name.span)
+                hint = did_you_mean(name.text, known) or "name one of its columns"
+                raise self.refuse("query.unknown_column", message, hint, name.span)
             if column in found:
                 message = f'the column "{name.text}" stands twice'
                 raise self.refuse("query.duplicate_column", message, "keep one of them", name.span)
