@@ -216,8 +216,8 @@ class DirectRun:
             before = replace(part.clock)
             changes = part.close_to(max(tick_end(time, stream.tick_us), part.clock.closed_to))
             out += engine.parcels(stream.name, changes)
-            if engine.number == 0 and len(engine.composed):
-                out.append(part.told_of(engine.composed, before))
+            if len(engine.composed):
+                out.append(part.told_of(engine.composed, before, is_first=engine.number == 0))
         self._collect(self._merged(out))
 
     def _merged(self, out: list[Parcel]) -> list[Parcel]:

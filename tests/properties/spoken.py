@@ -100,5 +100,7 @@ def window(part: Window) -> str:
 
 def order(by: Order) -> str:
     down = " DESC" if by.is_descending else ""
-    # NULL is last unless it is said otherwise.
-    return f"{by.name}{down}{' NULLS FIRST' if by.is_null_first else ''}"
+    # As in Spark, NULL is the smallest unless it is said otherwise.
+    if by.is_null_first != by.is_descending:
+        return f"{by.name}{down}"
+    return f"{by.name}{down} NULLS {'FIRST' if by.is_null_first else 'LAST'}"

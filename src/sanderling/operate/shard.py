@@ -82,6 +82,7 @@ class StreamShard:
         self.plan = plan
         self.stream = plan.stream
         self.clock = Clock()
+        self.first_own = NOTHING_YET  # the first tick in which an object of this shard reported
         self.objects = LastReadings(plan.stream, schema, previous=plan.previous)
         narrow = pa.schema([schema.field(name) for name in focal_columns(plan.stream)])
         self.focals = LastReadings(plan.stream, narrow, plan.focals)
@@ -164,6 +165,7 @@ class StreamShard:
         if is_late.any():
             readings = readings.filter(pa.array(~is_late))
         if parcel.kind == READINGS:
+            self._see_first(ends[~is_late])
             self.objects.accept(readings)
             self._accept_focals(self._followed(readings), is_own=True)
         else:
@@ -175,6 +177,11 @@ class StreamShard:
         kept = [ROW] if self.stream.path or self.stream.format else [*self.objects.schema.names, ROW]
         rows = table.filter(pa.array(is_late)).select(kept)
         return Parcel(LATE_ROWS, rows, {"stream": self.stream.name, "slice": parcel.header["slice"]})
+
+    def _see_first(self, ends: I64) -> None:
+        if len(ends):
+            first = int(ends.min())
+            self.first_own = first if self.first_own == NOTHING_YET else min(first, self.first_own)
 
     def _accept_focals(self, readings: pa.Table, is_own: bool) -> None:
         """Focal objects that live here are saved as objects; those of other shards come by other parcels."""
@@ -305,8 +312,11 @@ class StreamShard:
         focal_moves = self.past.close_focals(target)
         return self.objects.close(target), focal_moves
 
-    def told_of(self, queries: I64, before: Clock) -> Parcel:
-        """How far time has come, and which of these queries have begun or ended since."""
+    def told_of(self, queries: I64, before: Clock, is_first: bool) -> Parcel:
+        """How far time has come, and which of these queries have begun since, or ended, as the first tells.
+
+        What is there from the start begins with the first reading that counts; its shard knows.
+        """
         clock, regions = self.clock, self.plan.regions
         order = np.argsort(regions.query, kind="stable")
         order = order[np.isin(regions.query[order], queries)]
@@ -317,11 +327,13 @@ class StreamShard:
         )
         end = regions.end[order][row]
         since = before.closed_to
-        first = clock.first_tick if since == NOTHING_YET else since + self.stream.tick_us
+        had_readings = NOTHING_YET not in (since, self.first_own) and self.first_own <= since
+        first = since + self.stream.tick_us if had_readings else self.first_own
         at = np.maximum(begin, first)
-        had_begun = (begin <= since) & (came < before.begun) & (since != NOTHING_YET)
+        had_begun = (begin <= since) & (came < before.begun) & had_readings
         has_begun = ~had_begun & (at <= clock.closed_to) & (came < clock.begun) & (at < end)
-        has_ended = (since < end) & (end <= clock.closed_to)
+        has_begun &= self.first_own != NOTHING_YET
+        has_ended = (since < end) & (end <= clock.closed_to) & is_first
         turns = {
             "query": np.concatenate([mine[has_begun], mine[has_ended]]),
             "tick": np.concatenate([at[has_begun], end[has_ended]]),
@@ -361,8 +373,8 @@ class Shard:
             ticks, before = stream.ticks_closed(), replace(stream.clock)
             out += stream.accept(mine)
             out += self.parcels(name, stream.close())
-            if self.number == 0 and len(self.composed):
-                out.append(stream.told_of(self.composed, before))
+            if len(self.composed):
+                out.append(stream.told_of(self.composed, before, is_first=self.number == 0))
             if self.number == 0:
                 rows = sum(p.header["rows"] for p in mine if p.kind == READINGS)
                 out.append(_counts(name, rows, stream.ticks_closed() - ticks, stream.clock.closed_to))

@@ -249,7 +249,7 @@ class Block:
         for link in links:
             needed |= self.uses(link.condition)
         rest = [*above, *self.select.expressions]
-        names = {i.alias.casefold() for i in self.select.expressions if isinstance(i, exp.Alias)}
+        names = {i.alias_or_name.casefold() for i in self.select.expressions}
         for clause in ("group", "having", "order"):
             if self.select.args.get(clause):
                 rest.append(self.select.args[clause])
@@ -271,7 +271,8 @@ def _without_aliases(node: exp.Expr, names: set[str], scope: RowScope) -> exp.Ex
         return node
     copy = node.copy()
     for column in list(copy.find_all(exp.Column)):
-        if not column.table and column.name.casefold() in names and not _is_column(column, scope):
+        is_output = not column.table and column.name.casefold() in names
+        if is_output and (isinstance(node, exp.Order) or not _is_column(column, scope)):
             column.replace(exp.Null())
     return copy
 

@@ -136,7 +136,15 @@ class Work:
             types.append(common)
         children = tuple(identity(side.node, types) for side in (left, right))
         columns = tuple(Column(c.name, t) for c, t in zip(left.columns, types, strict=True))
-        derived = Derived(tree.Union(children), columns)
+        derived = Derived(tree.Union(children), columns, left.place if _is_same(left, right) else None)
         if union.args.get("order") or union.args.get("limit"):
             return Grouping(self.composer.selects, self.constants).first_of(union, derived, scope)
         return derived
+
+
+def _is_same(left: Derived, right: Derived) -> bool:
+    """Whether both show a location in the same columns."""
+    if left.place is None or right.place is None:
+        return False
+    one, other = [c.name for c in left.columns], [c.name for c in right.columns]
+    return [one.index(n) for n in left.place] == [other.index(n) for n in right.place]

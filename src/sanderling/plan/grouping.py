@@ -9,8 +9,15 @@ from sqlglot import exp
 
 from sanderling.catalog import Column
 from sanderling.plan import tree
-from sanderling.plan.distances import written_out
-from sanderling.plan.expressions import Constant, Scope, constant_of, resolve_previous, span_of
+from sanderling.plan.distances import is_distance, written_out
+from sanderling.plan.expressions import (
+    Constant,
+    Scope,
+    constant_of,
+    is_previous,
+    resolve_previous,
+    span_of,
+)
 from sanderling.plan.rewrite import engine_sql
 from sanderling.plan.selects import SelectPlanner
 from sanderling.plan.sides import Derived, GroupScope, RowScope, Side
@@ -64,7 +71,8 @@ class Grouping:
         written = [computed(self.selects, _written(i, scope), above, self.constants) for i in items]
         written = [_named(w, item) for w, item in zip(written, select.expressions, strict=True)]
         _refuse_same_names(written, items, scope)
-        return self._finished(select, node, condition, written, orders, above)
+        derived = self._finished(select, node, condition, written, orders, above)
+        return derived if above is not scope else replace(derived, place=_place(select.expressions, scope))
 
     def first_of(self, union: exp.Expr, derived: Derived, scope: RowScope) -> Derived:
         """ORDER BY and LIMIT of a union: over its columns."""
@@ -141,7 +149,7 @@ class _Grouped:
         group = select.args.get("group")
         if group is not None and any(v for k, v in group.args.items() if k != "expressions"):
             raise under.refuse(group, "query.unsupported", "GROUP BY takes expressions only", "list columns")
-        nodes = [_meant(n, items, under) for n in (group.expressions if group else [])]
+        nodes = [_meant(n, items, under).unnest() for n in (group.expressions if group else [])]
         for node in nodes:
             for found in aggregates_in(node):
                 raise under.refuse(
@@ -149,7 +157,7 @@ class _Grouped:
                 )
         self.groups = [computed(self.selects, written_out(n, under), under, self.constants) for n in nodes]
         self.keys = {self._key(n): i for i, n in reversed(list(enumerate(nodes)))}
-        self.kinds = {type(n.unnest()) for n in nodes}
+        self.kinds = {type(n) for n in nodes}
         self.known: dict[exp.Expr, int] = {}
         self.inputs: list[Written] = []
         self.sums: list[tree.Sum] = []
@@ -237,6 +245,8 @@ class _Grouped:
     def _replace(self, node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.AggFunc):
             return self._column(len(self.groups) + self._learn(node), node)
+        if _is_operand(node):
+            return node  # of DISTANCE or PREVIOUS, which are looked at whole
         if type(node) in self.kinds:
             place = self.keys.get(self._key(node))
             if place is not None:
@@ -265,7 +275,7 @@ def _meant(
         raise scope.refuse(node, "query.unknown_column", f"there is no item {bare.this}", hint)
     if isinstance(bare, exp.Column) and not bare.table:
         is_column = any(side.column(bare.name) for side in scope.all)
-        named = [i for i in items if isinstance(i, exp.Alias) and i.alias.casefold() == bare.name.casefold()]
+        named = [i for i in items if i.alias_or_name.casefold() == bare.name.casefold()]
         if named and (is_alias_first or not is_column):
             return _bare(named[0])
     return node
@@ -275,6 +285,26 @@ def _named(written: Written, item: exp.Expr) -> Written:
     """Without an alias a column has its author's words as its name."""
     is_plain = isinstance(item, exp.Alias) or isinstance(item.unnest(), exp.Column)
     return written if is_plain else replace(written, name=words_of(item))
+
+
+def _place(items: Sequence[exp.Expr], scope: RowScope) -> tuple[str, str] | None:
+    """The columns that show the location of the one in FROM that has its own shown, under their new names."""
+    shown = {}
+    for item in items:
+        bare = _bare(item).unnest()
+        if isinstance(bare, exp.Column):
+            side, column = scope.find(bare)
+            shown[scope.all.index(side), column.name] = item.alias_or_name
+    places = [
+        (shown[i, x], shown[i, y])
+        for i, (x, y) in ((i, s.place) for i, s in enumerate(scope.all) if s.place is not None)
+        if (i, x) in shown and (i, y) in shown
+    ]
+    return places[0] if len(places) == 1 else None
+
+
+def _is_operand(node: exp.Expr) -> bool:
+    return node.parent is not None and (is_distance(node.parent) or is_previous(node.parent))
 
 
 def _bare(item: exp.Expr) -> exp.Expr:

@@ -22,6 +22,7 @@ class Derived:
 
     node: Node
     columns: tuple[Column, ...]
+    place: tuple[str, str] | None = None  # those that show a location
 
     def column(self, name: str) -> Column | None:
         folded = name.casefold()
@@ -57,7 +58,9 @@ class Side:
     @property
     def place(self) -> tuple[str, str] | None:
         """The columns of its location."""
-        return (self.relation.x, self.relation.y) if isinstance(self.relation, Stream) else None
+        if isinstance(self.relation, Stream):
+            return self.relation.x, self.relation.y
+        return self.relation.place if isinstance(self.relation, Derived) else None
 
 
 Uses = set[tuple[int, str]]  # columns, by side and name

@@ -104,15 +104,15 @@ def _replay(shard: Shard, data: bytes) -> tuple[dict[str, tuple[MoveBatch, MoveB
 
 def _bytes(shard: Shard, tables: dict[str, pa.Table]) -> bytes:
     """With what is small and always saved whole: clocks, and what waits."""
-    clocks, waits = {}, {}
+    clocks, waits, firsts = {}, {}, {}
     for name, stream in shard.streams.items():
-        clocks[name] = asdict(stream.clock)
+        clocks[name], firsts[name] = asdict(stream.clock), stream.first_own
         waits[name] = [wait.version for wait in stream.waiting.waits]
         for wait in stream.waiting.waits:
             tables[f"wait.{wait.version}.{name}"] = pa.table({"key": wait.keys})
         if stream.waiting.waits:
             tables[f"waiting.{name}"] = stream.waiting.readings
-    header = {"format": FORMAT, "version": shard.version, "clocks": clocks, "waits": waits}
+    header = {"format": FORMAT, "version": shard.version, "clocks": clocks, "waits": waits, "firsts": firsts}
     header["numbers"] = {
         name: s.past.held.history.next_number for name, s in shard.streams.items() if s.past.held is not None
     }
@@ -120,7 +120,7 @@ def _bytes(shard: Shard, tables: dict[str, pa.Table]) -> bytes:
 
 
 def _read_clock(stream: StreamShard, name: str, tables: dict[str, pa.Table], header: dict[str, Any]) -> None:
-    stream.clock = Clock(**header["clocks"][name])
+    stream.clock, stream.first_own = Clock(**header["clocks"][name]), header["firsts"][name]
     stream.waiting.waits = [
         Wait(version, tables[f"wait.{version}.{name}"].column("key").combine_chunks())
         for version in header["waits"][name]
