@@ -17,7 +17,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from sanderling.deliver.targets import Targets
-from sanderling.plan.plans import Plan, PlannedQueries, PlannedQuery
+from sanderling.plan.plans import Plan, PlannedQueries, PlannedQuery, PlannedTree
+from sanderling.plan.tree import Node, TableRows, Union
 from sanderling.settings import Settings
 from sanderling.spark.run import RunOptions, run_plan
 from tests.engine.direct import DirectRun
@@ -42,7 +43,10 @@ def named_apart(plan: Plan, prefix: str, queries: int, templates: int) -> Plan:
     streams = []
     for s in plan.streams:
         name = f"{prefix}/{s.stream.name}"
-        own = tuple(replace(t, id=t.id + templates, stream=name) for t in s.templates)
+        own = tuple(
+            replace(t, id=t.id + templates, stream=name, into=None if t.into is None else t.into + templates)
+            for t in s.templates
+        )
         regions = replace(
             s.regions,
             query=(s.regions.query + queries).astype(np.int32),
@@ -61,7 +65,31 @@ def named_apart(plan: Plan, prefix: str, queries: int, templates: int) -> Plan:
         )
         for q in plan.queries
     ]
-    return Plan(tuple(streams), in_columns(renamed))
+    trees = [tree_apart(t, prefix, queries, templates) for t in plan.trees]
+    tables = [replace(t, name=f"{prefix}/{t.name}") for t in plan.tables]
+    return Plan(tuple(streams), in_columns(renamed), 0, tuple(tables), tuple(trees))
+
+
+def tree_apart(tree: PlannedTree, prefix: str, queries: int, templates: int) -> PlannedTree:
+    template = replace(
+        tree.template, id=tree.template.id + templates, stream=f"{prefix}/{tree.template.stream}"
+    )
+    return replace(
+        tree, template=template, root=renamed_tables(tree.root, prefix), queries=tree.queries + queries,
+        branches=tuple(b + templates for b in tree.branches),
+        streams=tuple(f"{prefix}/{s}" for s in tree.streams),
+        tables=tuple(f"{prefix}/{n}" for n in tree.tables),
+    )  # fmt: skip
+
+
+def renamed_tables(node: Node, prefix: str) -> Node:
+    """The same tree over tables of other names."""
+    if isinstance(node, TableRows):
+        return replace(node, table=f"{prefix}/{node.table}")
+    if isinstance(node, Union):
+        return replace(node, children=tuple(renamed_tables(child, prefix) for child in node.children))
+    parts = {name: getattr(node, name) for name in ("child", "left", "right") if hasattr(node, name)}
+    return replace(node, **{name: renamed_tables(part, prefix) for name, part in parts.items()})
 
 
 def in_columns(queries: list[PlannedQuery]) -> PlannedQueries:
@@ -103,7 +131,11 @@ def told(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> tuple
         stories[path] = written(story, f"s{number}", plan, folder)
         queries += plan.queries
         templates = max([templates, *(t + 1 for t in plan.templates())])
-    whole = Plan(tuple(s for t in stories.values() for s in t.plan.streams), in_columns(queries))
+    plans = [t.plan for t in stories.values()]
+    whole = Plan(
+        tuple(s for p in plans for s in p.streams), in_columns(queries), 0,
+        tuple(t for p in plans for t in p.tables), tuple(t for p in plans for t in p.trees),
+    )  # fmt: skip
     # A few rows a slice, so that batches end in the middle of ticks.
     options = RunOptions(
         Targets(folder / "updates.jsonl", False, folder / "letters.jsonl"), "local[2]", 2, None,

@@ -63,7 +63,7 @@ class Changes:
 
 def gather(plan: Plan, parcels: list[Parcel], is_raw_wanted: bool = True) -> dict[str, Changes]:
     """The changes of every stream of the plan; the raw text of late readings costs a second read."""
-    changes = {s.stream.name: Changes() for s in plan.streams}
+    changes = {name: Changes() for name in plan.outlets()}
     streams = {s.stream.name: s.stream for s in plan.streams}
     deltas: dict[tuple[str, int], list[pa.Table]] = {}
     for parcel in parcels:

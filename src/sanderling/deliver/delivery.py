@@ -38,7 +38,7 @@ class Delivery:
         self.rendering = UpdateLines(plan)
         self.ledger = Ledger.load(work / "delivered.json")
         self.whole = work / "updates.jsonl"
-        streams = [s.stream.name for s in plan.streams]
+        outlets = plan.outlets()
         beside = (
             targets.updates.with_name("." + targets.updates.name + PARTIAL)
             if targets.updates
@@ -46,11 +46,11 @@ class Delivery:
         )
         self._locks = ExitStack()
         self._held: list[GrowingFiles | QueryFolders] = []
-        self.lines = None if targets.is_folder else GrowingFiles(beside, streams)
+        self.lines = None if targets.is_folder else GrowingFiles(beside, outlets)
         self.folders = QueryFolders(beside, plan) if targets.is_folder else None
         letters = targets.letters
         self.letters = (
-            GrowingFiles(letters.with_name("." + letters.name + PARTIAL), streams)
+            GrowingFiles(letters.with_name("." + letters.name + PARTIAL), outlets)
             if letters is not None
             else None
         )
@@ -123,8 +123,9 @@ class Delivery:
 
     def _count(self, stream: str, change: Changes) -> None:
         ledger = self.ledger
-        ledger.rows[stream] = ledger.rows.get(stream, 0) + change.rows_read
-        ledger.ticks[stream] = ledger.ticks.get(stream, 0) + change.ticks
+        if any(s.stream.name == stream for s in self.plan.streams):
+            ledger.rows[stream] = ledger.rows.get(stream, 0) + change.rows_read
+            ledger.ticks[stream] = ledger.ticks.get(stream, 0) + change.ticks
         for found in change.ordered_letters().column("reason").value_counts():
             reason, count = str(found["values"]), int(found["counts"])
             ledger.letters[reason] = ledger.letters.get(reason, 0) + count

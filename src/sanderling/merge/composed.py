@@ -78,7 +78,7 @@ class Composed:
         branches: dict[int, pa.Table] = {}
         for branch, rows in list(self.waiting.items()):
             branches[branch], self.waiting[branch] = _split(rows, self.ready)
-        begun, ended = self._turned()
+        begun, ended, end = self._turned()
         changes = self._changes()
         schema = self.planned.template.schema()
         if not any(t.num_rows for t in (*branches.values(), *changes.values(), begun)):
@@ -87,20 +87,21 @@ class Composed:
             out = repeated(self.tree.apply(branches, changes, begun), schema)
         if len(ended):
             self.tree.forget(ended)
+            out = _before(out, ended, end)
         return out
 
-    def _turned(self) -> tuple[pa.Table, I64]:
-        """Queries that begin, when the first of their streams says so; and those that end."""
+    def _turned(self) -> tuple[pa.Table, I64, I64]:
+        """Queries that begin, when the first of their streams says so; and those that end, with the tick."""
         now, self.turns = _split(self.turns, self.ready)
         query, tick, sign = (now.column(c).to_numpy() for c in TURNS.names)
         order = np.argsort(tick[sign > 0], kind="stable")
         begun, first = np.unique(query[sign > 0][order], return_index=True)
         is_new = ~np.isin(begun, self.begun)
         begun, first = begun[is_new], tick[sign > 0][order][first[is_new]]
-        ended = np.unique(query[sign < 0])
+        ended, row = np.unique(query[sign < 0], return_index=True)
         if len(begun) or len(ended):
             self.begun = np.setdiff1d(np.union1d(self.begun, begun), ended)
-        return pa.table({"query": begun, "tick": first}), ended.astype(np.int64)
+        return pa.table({"query": begun, "tick": first}), ended.astype(np.int64), tick[sign < 0][row]
 
     def _learn_changes(self, ready: int) -> None:
         """What is heard of now holds from the next tick on, or from its own time on, if that is later."""
@@ -156,6 +157,14 @@ def _split(rows: pa.Table, ready: int) -> tuple[pa.Table, pa.Table]:
     if is_ready.all():
         return rows, rows[:0]
     return rows.filter(pa.array(is_ready)), rows.filter(pa.array(~is_ready))
+
+
+def _before(rows: pa.Table, ended: I64, end: I64) -> pa.Table:
+    """A table may change in the tick that a query ends in, which says nothing more then."""
+    query = rows.column("query").to_numpy()
+    at = np.minimum(np.searchsorted(ended, query), len(ended) - 1)
+    is_over = (ended[at] == query) & (rows.column("tick").to_numpy() >= end[at])
+    return rows.filter(pa.array(~is_over)) if is_over.any() else rows
 
 
 def _without(rows: pa.Table, queries: I64) -> pa.Table:

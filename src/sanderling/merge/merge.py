@@ -206,7 +206,7 @@ class Merge:
         for template, composed in self.composed.items():
             rows = composed.advance(inputs.get(template, Input()), closed)
             if rows.num_rows:
-                header = {"template": template, "stream": composed.planned.template.stream}
+                header = {"template": template, "stream": composed.planned.outlet}
                 out.append(Parcel(DELTAS, rows, header))
         return out
 
@@ -233,7 +233,7 @@ class Merge:
                 whole = {branch: pa.concat_tables(tables) for branch, tables in rows.items()}
                 answer = composed.answer(queries, whole, ask.header["tick"])
                 if answer.num_rows:
-                    header = {"ask": number, "template": template, "stream": composed.planned.template.stream}
+                    header = {"ask": number, "template": template, "stream": composed.planned.outlet}
                     out.append(Parcel(ANSWER, answer, header))
         return out
 

@@ -238,6 +238,11 @@ class PlannedTree:
     queries: npt.NDArray[np.int64]
     constants: pa.Table
 
+    @property
+    def outlet(self) -> str:
+        """Whose updates come in order of time: those of a stream, or of streams that wait for each other."""
+        return " + ".join(sorted(self.streams))
+
 
 @dataclass(frozen=True, slots=True)
 class PlannedQuery:
@@ -317,6 +322,10 @@ class Plan:
     def templates(self) -> dict[int, Template]:
         branches = {t.id: t for s in self.streams for t in s.templates}
         return branches | {t.template.id: t.template for t in self.trees}
+
+    def outlets(self) -> list[str]:
+        """All that updates come from, streams first."""
+        return list(dict.fromkeys([*(s.stream.name for s in self.streams), *(t.outlet for t in self.trees)]))
 
 
 # Each version of a plan that lives, by its number.
