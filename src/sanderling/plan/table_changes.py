@@ -28,7 +28,7 @@ from sanderling.language.statements import (
     Span,
     TableChange,
 )
-from sanderling.plan.expressions import Scope
+from sanderling.plan.expressions import Scope, is_previous
 from sanderling.plan.selects import SelectPlanner
 from sanderling.types import SqlType
 
@@ -151,6 +151,9 @@ class TableChanges:
             return left
         # A table is all there is in its scope, so it stands where else a stream does.
         scope = Scope(self.text, change.name.span, cast(Any, table), change.name.text, None, "")
+        for part in filter(is_previous, change.where.walk()):
+            hint = "a row of a table has none before it"
+            raise scope.refuse(part, "query.unsupported", "PREVIOUS is of readings", hint)
         sql, reads, constants = self.selects.condition(change.where, scope)
         rows, n = table.rows, len(left)
         columns = {f"r:{c.name}": rows.column(c.name) for c in table.columns if f"r:{c.name}" in reads}
