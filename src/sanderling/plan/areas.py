@@ -83,7 +83,7 @@ def _upper(x1: F64, x2: F64, y1: F64, y2: F64) -> tuple[F64, F64]:
     return np.where(x2 > x1, x2, x1), np.where(y2 > y1, y2, y1)
 
 
-def polygons(wkb: Sequence[bytes]) -> Areas:
+def polygons(wkb: Sequence[bytes | None]) -> Areas:
     bounds = shapely.bounds(shapely.from_wkb(np.array(wkb, dtype=object))).reshape(len(wkb), 4)
     a, b, c, d = (np.ascontiguousarray(bounds[:, i]) for i in range(4))
     return Areas(POLYGON, (a, b, c, d), tuple(wkb))

@@ -18,7 +18,7 @@ from sanderling.clock import ticks_from
 from sanderling.plan.areas import Areas, area_of, areas_like, polygons
 from sanderling.plan.compositions import Composition
 from sanderling.plan.neighbours import Neighbours, neighbours_of
-from sanderling.plan.plans import NEVER
+from sanderling.plan.plans import ALWAYS, NEVER
 from sanderling.plan.relations import focal_of
 from sanderling.plan.selects import Draft
 
@@ -130,6 +130,20 @@ class Cohort:
             rows=TableRows(rows, history.came[rows], history.gone[rows]),
         )  # fmt: skip
 
+    def _standing(self) -> Cohort:
+        """And a region that never lives: a branch tells when its query begins, though its table be empty."""
+        if not isinstance(self.draft, Draft) or self.draft.table is None:
+            return self
+        nothing = pa.table([pa.nulls(1, f.type) for f in self.constants.schema], self.constants.schema)
+        number, came, gone = (
+            np.append(column, value) for column, value in zip(self.rows, (-1, ALWAYS, ALWAYS), strict=True)
+        )
+        return replace(
+            self, areas=polygons([*self.areas.wkb, None]),
+            constants=pa.concat_tables([self.constants, nothing]).combine_chunks(),
+            rows=TableRows(number, came, gone),
+        )  # fmt: skip
+
     def __len__(self) -> int:
         return len(self.begin)
 
@@ -146,7 +160,7 @@ class Cohort:
     def over_all(self, tables: Names[Table]) -> Cohort:
         """With the regions of the tables that it, or its branches, join."""
         if self.branches:
-            return replace(self, branches=tuple(branch.over_all(tables) for branch in self.branches))
+            return replace(self, branches=tuple(b.over_all(tables)._standing() for b in self.branches))
         assert isinstance(self.draft, Draft)
         table = self.draft.table and tables.get(self.draft.table.name)
         return self if table is None else self.over(table)
