@@ -79,13 +79,13 @@ class Log:
         return self.folder / f"{number}.arrow"
 
 
-def put_part(folder: str, name: str, parcels: Iterable[Parcel]) -> Iterator[bytes]:
+def put_part(folder: str, name: str, parcels: Iterable[Parcel], least: int = LEAST_PART) -> Iterator[bytes]:
     """Parcels as they go through Spark: as they are, or the name of the part that they were written to.
 
     `name` is that of a shard's turn: what is computed again has the same name and the same content.
     """
     blobs = [p.to_bytes() for p in parcels]
-    if sum(map(len, blobs)) < LEAST_PART:
+    if not blobs or sum(map(len, blobs)) < least:
         yield from blobs
         return
     _write(Path(folder) / PARTS / name, pa.table({"blob": pa.array(blobs, pa.binary())}, schema=BLOB))

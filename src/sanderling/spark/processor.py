@@ -3,8 +3,7 @@
 blobs ──groupBy(shard)──► shards ──groupBy(merge)──► merge partitions ──► the driver
                             └──────────► parts of the log ◄──┘
 
-What needs no merging is in a part by then: only its name goes through the merge stage, or, where it is
-shorter than a file is worth, its bytes as they are.
+What needs no merging is in a part by then: only its name goes through the merge stage.
 """
 
 from __future__ import annotations
@@ -56,7 +55,16 @@ class ShardProcessor(StoredEngine):
         for parcel in parcels:
             is_direct = not self.is_merged or not needs_merge(templates, parcel)
             (direct if is_direct else to_merge).append(parcel)
-        for blob in put_part(self.said, f"{turn}.arrow", direct):
+        if self.is_merged:
+            # No row that is finished passes through the merge stage, however few there are.
+            rows, signals = (
+                [p for p in direct if p.table.num_rows],
+                [p for p in direct if not p.table.num_rows],
+            )
+            blobs = [*put_part(self.said, f"{turn}.arrow", rows, least=0), *(p.to_bytes() for p in signals)]
+        else:
+            blobs = list(put_part(self.said, f"{turn}.arrow", direct))
+        for blob in blobs:
             yield engine.number, blob
         for parcel in to_merge:
             for number, part in merge_of(parcel, len(self.keys)):
