@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from sanderling import relational
+from sanderling.merge.signed import Signed
 
 
 def consolidate(rows: pa.Table) -> pa.Table:
@@ -15,13 +15,13 @@ def consolidate(rows: pa.Table) -> pa.Table:
 
 def put_together(rows: pa.Table) -> pa.Table:
     """One row for each that is left over; its sign says how often, and may be any number but 0."""
-    names = [relational.quoted(n) for n in rows.column_names if n != "sign"]
-    keys = ", ".join(names)
-    left = relational.run(
-        f"SELECT {keys}, sum(sign)::BIGINT AS sign FROM rows GROUP BY ALL HAVING sum(sign) <> 0", rows=rows
-    )
+    fixed = ("query", "tick", "sign")
+    names = [name for name in rows.column_names if name not in fixed]
+    left = Signed.of(rows, names, [rows.schema.field(name).type for name in names]).consolidated()
+    columns = dict(zip(names, left.columns, strict=True))
+    columns |= {name: pa.array(getattr(left, name)) for name in fixed}
     schema = rows.schema.set(rows.schema.get_field_index("sign"), pa.field("sign", pa.int64()))
-    return left.select(rows.column_names).cast(schema)
+    return pa.table({name: columns[name] for name in rows.column_names}).cast(schema)
 
 
 def repeated(rows: pa.Table, schema: pa.Schema) -> pa.Table:
