@@ -233,8 +233,11 @@ class DirectRun:
         return [p for p in out if not needs_merge(templates, p)] + done
 
     def _collect(self, out: list[Parcel]) -> None:
-        for change in gather(self.plan, out).values():
-            self.updates += [line.as_py() for line in UpdateLines(self.plan).of(change.rows)]
+        changes = gather(self.plan, out)
+        # Those of all streams in one order, as they are in the end.
+        rows = {template: table for change in changes.values() for template, table in change.rows.items()}
+        self.updates += [line.as_py() for line in UpdateLines(self.plan).of(rows)]
+        for change in changes.values():
             letters = change.ordered_letters()
             self.letters += [(r["stream"], r["reason"], r["raw"]) for r in letters.to_pylist()]
 
