@@ -52,6 +52,10 @@ class Grouping:
     constants: list[Constant]
 
     def planned(self, select: exp.Select, node: tree.Node, where: list[exp.Expr], scope: RowScope) -> Derived:
+        distinct = select.args.get("distinct")
+        if distinct is not None and distinct.args.get("on"):
+            hint = "write DISTINCT alone, or GROUP BY"
+            raise scope.refuse(distinct.args["on"], "query.unsupported", "DISTINCT ON is not supported", hint)
         condition = self._condition(where, scope)
         items = list(select.expressions)
         orders = self._orders(select, items, scope)
@@ -62,7 +66,8 @@ class Grouping:
             items = [grouped.replaced(item) for item in items]
             orders = [(grouped.replaced(o), d, f) for o, d, f in orders]
             having = select.args.get("having")
-            condition = self._condition([grouped.replaced(having.this)] if having else [], above)
+            chosen = [_by_items(having.this, select.expressions, scope)] if having else []
+            condition = self._condition([grouped.replaced(c) for c in chosen], above)
         elif select.args.get("having"):
             hint = "write WHERE, or aggregate something"
             raise scope.refuse(
@@ -195,6 +200,10 @@ class _Grouped:
                     node, "query.wrong_argument_count", "DISTINCT takes one column here", "COUNT(DISTINCT a)"
                 )
             argument = argument.expressions[0]
+        is_star = isinstance(argument, exp.Star)
+        if argument is None or (is_star and (is_distinct or kind != tree.COUNT)):
+            message = f"{kind.upper()} takes one column here"
+            raise self.under.refuse(node, "query.wrong_argument_count", message, "only COUNT(*) counts rows")
         if node.args.get("expressions"):
             raise self.under.refuse(
                 node,
@@ -279,6 +288,18 @@ def _meant(
         if named and (is_alias_first or not is_column):
             return _bare(named[0])
     return node
+
+
+def _by_items(condition: exp.Expr, items: Sequence[exp.Expr], scope: RowScope) -> exp.Expr:
+    """The same with names that the select list gave written out; a column of FROM comes before them."""
+
+    def meant(node: exp.Expr) -> exp.Expr:
+        if not isinstance(node, exp.Column) or node.find_ancestor(exp.AggFunc):
+            return node
+        found = _meant(node, items, scope)
+        return node if found is node else exp.paren(found)
+
+    return condition.transform(meant)
 
 
 def _named(written: Written, item: exp.Expr) -> Written:

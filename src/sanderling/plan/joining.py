@@ -79,9 +79,10 @@ class Joining:
     def _refuse_unclear(self) -> None:
         """With several streams a clause does not say which one it means."""
         streams = [s for s in self.sides if isinstance(s.relation, Stream)]
-        clause = (
-            "INSIDE" if self.block.inside is not None else "kNN" if self.block.nearest is not None else ""
-        )
+        clauses: dict[str, object] = {"INSIDE": self.block.inside, "kNN": self.block.nearest}
+        if not streams:
+            clauses["WINDOW"] = self.block.window
+        clause = next((word for word, written in clauses.items() if written is not None), "")
         if not clause or len(streams) == 1:
             return
         hint = "put it into a query in FROM: (SELECT …) AS name"
