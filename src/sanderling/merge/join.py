@@ -24,7 +24,7 @@ from sanderling.merge.order import by_row_and_time
 from sanderling.merge.side import Coming, Shape, Side
 from sanderling.merge.signed import NO_QUERY, Signed
 from sanderling.plan import tree
-from sanderling.plan.tree import Node
+from sanderling.plan.tree import is_table
 
 I64 = npt.NDArray[np.int64]
 F64 = npt.NDArray[np.float64]
@@ -185,18 +185,3 @@ class Join:
             coming = side.number(rows, self._radius(query), self.keys)
             side.take_in(coming.row, coming.sign, len(self.keys))
             side.set_matches(coming.row, table.column("matches").to_numpy())
-
-
-def is_table(node: Node) -> bool:
-    """Whether rows of a node belong to no query, but are for all."""
-    match node:
-        case tree.TableRows():
-            return True
-        case tree.Branch():
-            return False
-        case tree.Join(left, right):
-            return is_table(left) and is_table(right)
-        case tree.Union(children):
-            return all(is_table(child) for child in children)
-        case _:
-            return is_table(node.child)

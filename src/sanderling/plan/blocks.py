@@ -206,10 +206,13 @@ class Block:
                 message, hint = "INSIDE stands alone or beside AND", "it cannot be under OR or NOT"
                 raise self.scope.refuse(part, "query.unsupported", message, hint)
             owners = self._owners(condition)
+            one = min(owners, default=first)
             if any(self.sides[o].is_outer for o in owners):
                 above.append(condition)
+            elif len(owners) <= 1 and self.sides[one].is_of_tables:
+                above.append(condition)  # it may have constants, which are a query's
             elif len(owners) <= 1:
-                below.setdefault(min(owners, default=first), []).append(condition)
+                below.setdefault(one, []).append(condition)
             elif (link := self._link(condition)) is not None:
                 links.append(link)
             else:

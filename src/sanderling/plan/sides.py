@@ -12,7 +12,7 @@ from sanderling.errors import QueryError, did_you_mean
 from sanderling.language.statements import Span
 from sanderling.plan.expressions import Scope
 from sanderling.plan.plans import previous_of
-from sanderling.plan.tree import Node
+from sanderling.plan.tree import Node, is_table
 from sanderling.types import SqlType
 
 
@@ -54,6 +54,13 @@ class Side:
         if not isinstance(self.relation, Stream):
             return self.columns
         return (*self.columns, *(Column(previous_of(c.name), c.type) for c in self.columns))
+
+    @property
+    def is_of_tables(self) -> bool:
+        """Whether its rows are for all queries: constants of one are not known there."""
+        return isinstance(self.relation, Table) or (
+            isinstance(self.relation, Derived) and is_table(self.relation.node)
+        )
 
     @property
     def place(self) -> tuple[str, str] | None:

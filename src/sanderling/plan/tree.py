@@ -163,3 +163,18 @@ class Union:
 
 
 Node = Branch | TableRows | Select | Join | Aggregate | Distinct | First | Union
+
+
+def is_table(node: Node) -> bool:
+    """Whether rows of a node belong to no query, but are for all: nothing of a query may be asked of them."""
+    match node:
+        case TableRows():
+            return True
+        case Branch():
+            return False
+        case Join(left, right):
+            return is_table(left) and is_table(right)
+        case Union(children):
+            return all(is_table(child) for child in children)
+        case _:
+            return is_table(node.child)
