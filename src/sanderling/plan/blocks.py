@@ -13,9 +13,10 @@ from sanderling.errors import Place, QueryError
 from sanderling.language.dialect import LocationInside
 from sanderling.language.parse import parse_template
 from sanderling.language.statements import InsideTarget, NearestTarget, Span, WindowClause
+from sanderling.plan import tree
 from sanderling.plan.distances import is_distance, nearness, sides_of, written_out
 from sanderling.plan.expressions import is_previous, span_of
-from sanderling.plan.grouping import Grouping
+from sanderling.plan.grouping import Grouping, has_aggregates
 from sanderling.plan.joining import Joining, Link
 from sanderling.plan.relations import Relations
 from sanderling.plan.sides import Derived, RowScope, Side, Uses
@@ -56,9 +57,22 @@ class Block:
         self.select.set("expressions", items)
         needed = self._needed(links, above)
         node = Joining(self, below, links, needed).joined()
+        if tree.is_table(node):
+            self._refuse_of_one_query()
         grouping = Grouping(self.work.composer.selects, self.work.constants)
         where = [written_out(c, self.scope) for c in above]
         return grouping.planned(self.select, node, where, self.scope)
+
+    def _refuse_of_one_query(self) -> None:
+        """Rows of tables alone are for all queries: grouped they can be, but not chosen by constants."""
+        clauses = ("where", "having", "order", "limit")
+        is_chosen = any(self.select.args.get(clause) for clause in clauses)
+        is_total = has_aggregates(self.select) and not self.select.args.get("group")
+        has_constants = any(isinstance(i.unalias().unnest(), exp.Literal) for i in self.select.expressions)
+        if is_chosen or is_total or has_constants:
+            message = "a query in FROM that reads tables only takes columns, DISTINCT and GROUP BY"
+            hint = "name the table itself, and say the rest outside"
+            raise self.refuse_at(self.sides[0].span, "query.unsupported", message, hint)
 
     # ----- FROM
 

@@ -127,6 +127,9 @@ class Work:
             message = f"UNION ALL of {len(left.columns)} columns and of {len(right.columns)}"
             hint = "let both list as many columns"
             raise scope.refuse(union.expression, "query.wrong_type", message, hint)
+        if tree.is_table(left.node) != tree.is_table(right.node):
+            message = "UNION ALL of a stream and of tables alone"
+            raise scope.refuse(union.expression, "query.unsupported", message, "join the table with a stream")
         types = []
         for one, other in zip(left.columns, right.columns, strict=True):
             common = union_type(one.type, other.type)

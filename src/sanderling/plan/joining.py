@@ -165,7 +165,13 @@ class Joining:
             node, there = side.relation.node, list(side.columns)
         here = self._scope_of([(number, c.name) for c in there])
         shown = [plain([c.type for c in there])[here.places[number, c.name]] for _, c in columns]
-        return selected(node, self._condition(conditions, here), shown)
+        return selected(node, self._judged(side, conditions, here), shown)
+
+    def _judged(self, side: Side, conditions: list[exp.Expr], scope: RowScope) -> tree.Computed | None:
+        """What is judged below a join; for rows of tables with its literals as they stand."""
+        if not conditions or not side.is_of_tables:
+            return self._condition(conditions, scope)
+        return computed(self.selects, exp.and_(*conditions, copy=True), scope, []).as_computed()
 
     def _condition(self, conditions: list[exp.Expr], scope: RowScope) -> tree.Computed | None:
         sql, reads, words = self.selects.where(conditions, scope, self.work.constants)
@@ -205,6 +211,9 @@ class Joining:
         right_keys = tuple(k.places[number] - width for k in equal)
         found = self._near(near[0], number, width) if near else None
         is_outer = self.sides[number].is_outer
+        if is_outer and tree.is_table(left) and not tree.is_table(right):
+            message, hint = "the left side of LEFT JOIN reads tables only", "begin with the stream"
+            raise self.block.refuse_at(self.sides[number].span, "query.unsupported", message, hint)
         node: tree.Node = tree.Join(left, right, left_keys, right_keys, found, is_outer)
         # One nearness finds the pairs, others are conditions on them.
         rest = [written_out(link.condition, self.scope) for link in near[1:]]
