@@ -7,6 +7,7 @@ import sys
 from benchmarks import (
     answer_size,
     follow_kernel,
+    groups_on_spark,
     growth,
     nearest_kernel,
     nearest_on_spark,
@@ -30,6 +31,7 @@ ALL = {
         range_on_spark,
         squares_on_spark,
         nearest_on_spark,
+        groups_on_spark,
     )
 }
 
