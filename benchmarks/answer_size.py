@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sanderling.simulate.settings import TrafficSettings
-from sanderling.simulate.traffic import Traffic
 from scipy.spatial import cKDTree
 
 from benchmarks import pictures
 from benchmarks.follow_kernel import Squares
 from benchmarks.report import report
 from sanderling.simulate.city import make_city
+from sanderling.simulate.settings import TrafficSettings
+from sanderling.simulate.traffic import Traffic
 
 REASON = "rows of all answers, beside rows that came or went, in ticks of 5 seconds in the simulated city"
 
