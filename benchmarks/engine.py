@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -35,21 +36,31 @@ class Engine:
 
     def tick(self, columns: dict[str, np.ndarray]) -> tuple[float, int]:  # type: ignore[type-arg]
         """Readings of the next second: how long they took, and how many updates came of them."""
+        table = self.readings(columns)
+        started = time.perf_counter()
+        said = self.shards_say(table)
+        changes = gather(self.plan, said)
+        updates = sum(len(self.lines.of(change.rows)) for change in changes.values())
+        return time.perf_counter() - started, updates
+
+    def readings(self, columns: dict[str, Any]) -> pa.Table:
+        """What objects say in the next second."""
         self.number += 1
         n = len(next(iter(columns.values())))
         ts = np.full(n, self.number)
-        table = pa.table(columns | {"ts": ts, TS: ts * TICK_US, ROW: np.arange(1, n + 1)})
+        return pa.table(columns | {"ts": ts, TS: ts * TICK_US, ROW: np.arange(1, n + 1)})
+
+    def shards_say(self, table: pa.Table) -> list[Parcel]:
+        """What the shards make of it; all goes through bytes, as between processes."""
         piece = Slice(self.number, "made", "made", 0, 0, 1, is_last=False)
         (stream,) = self.plan.streams
-        started = time.perf_counter()
         parcels: list[list[bytes]] = [[] for _ in self.shards]
-        for shard, parcel in pack(stream, piece, Ingested(table, LETTERS.empty_table(), n), len(self.shards)):
+        read = Ingested(table, LETTERS.empty_table(), table.num_rows)
+        for shard, parcel in pack(stream, piece, read, len(self.shards)):
             parcels[shard].append(parcel.to_bytes())
         said = []
         for engine, mine in zip(self.shards, parcels, strict=True):
             out = engine.advance([Parcel.from_bytes(data) for data in mine])
             delta(engine)
             said += [p.to_bytes() for p in out]
-        changes = gather(self.plan, [Parcel.from_bytes(data) for data in said])
-        updates = sum(len(self.lines.of(change.rows)) for change in changes.values())
-        return time.perf_counter() - started, updates
+        return [Parcel.from_bytes(data) for data in said]

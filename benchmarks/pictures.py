@@ -95,6 +95,31 @@ def answer_size(rows: list[dict[str, Any]]) -> None:
     save(figure, "answer_size")
 
 
+def pipeline_rows(rows: list[dict[str, Any]]) -> None:
+    figure, panels = plt.subplots(1, 2, figsize=(10, 3.6), sharey=True)
+    lists = [k.removeprefix("INSIDE, ") for k in rows[0] if k.startswith("INSIDE, ")]
+    for axes, work, number in zip(panels, ("select", "join"), (7, 8), strict=True):
+        mine = [r for r in rows if r["operator"] == work]
+        for region, line in (("stationary", "o-"), ("moving", "s--")):
+            some = [r for r in mine if r["region"] == region]
+            x = [100 * r["selectivity"] for r in some]
+            if region == "stationary":
+                axes.plot(x, [r["above the engine"] for r in some], color=GREY, label="above the engine")
+            for told, color in zip(lists, (BLUE, ORANGE), strict=True):
+                y = [r[f"INSIDE, {told}"] for r in some]
+                axes.plot(x, y, line, color=color, label=f"INSIDE, {region}, {told}", markersize=4)
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.set_xticks(x, [f"{v:g} %" for v in x])
+        axes.minorticks_off()
+        axes.set_xlabel("of all objects are in the region")
+        axes.set_title(f"with a {work} (PLACE's figure {number})", fontsize=10)
+    panels[0].set_ylabel("rows a tick and query")
+    handles, labels = panels[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=3, frameon=False, fontsize=8)
+    save(figure, "pipeline_rows")
+
+
 def tick_profile(rows: list[dict[str, Any]]) -> None:
     figure, axes = plt.subplots(figsize=(9, 2.6))
     stages = [k for k in rows[0] if k not in ("pipeline", "a tick", "lines, beside")]

@@ -13,6 +13,7 @@ from benchmarks import (
     growth,
     nearest_kernel,
     pictures,
+    pipeline_rows,
     range_kernel,
     registration,
     report,
@@ -71,3 +72,9 @@ def test_the_benchmark_of_answer_sizes_checks_its_result(said_here: Path) -> Non
     rows = answer_size.run(objects=2_000, ticks=2, shares=(0.1, 1.0), sides=(0.01, 0.02))
     assert rows[0]["times"] > rows[1]["times"] > 0, "the fewer move, the less is told"
     assert is_picture(said_here / "answer_size.svg")
+
+
+def test_the_benchmark_of_rows_in_a_pipeline_checks_its_result(said_here: Path) -> None:
+    rows = pipeline_rows.run(objects=2_000, ticks=2, centres=2, shares=(0.02, 0.64))
+    assert rows[0]["times, SELECT id"] > rows[1]["times, SELECT id"] > 1, "the smaller, the fewer pass"
+    assert is_picture(said_here / "pipeline_rows.svg")
