@@ -15,8 +15,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from sanderling.merge.constants import Constants
-from sanderling.merge.tree import Tree, children_of
+from sanderling.merge.tree import Tree
 from sanderling.plan import tree
+from sanderling.plan.tree import children_of
 from sanderling.types import TYPES, SqlType
 from tests.merge.twin import Bag, Row, World, answer, plain
 

@@ -22,7 +22,7 @@ from sanderling.merge.constants import Constants
 from sanderling.merge.operators import operator_of
 from sanderling.merge.signed import Signed
 from sanderling.plan import tree
-from sanderling.plan.tree import Node
+from sanderling.plan.tree import Node, children_of, numbered
 
 I64 = npt.NDArray[np.int64]
 
@@ -74,15 +74,10 @@ class Tree:
         self.root = root
         self.constants = constants
         self.stations: list[Station] = []  # each behind its inputs
-        self._add(root, {})
-
-    def _add(self, node: Node, known: dict[Node, int]) -> int:
-        """What stands twice in a tree is worked out once."""
-        if node not in known:
-            inputs = [self._add(child, known) for child in children_of(node)]
-            known[node] = len(self.stations)
-            self.stations.append(Station(node, operator_of(node, self.constants), inputs))
-        return known[node]
+        numbers = numbered(root)  # what stands twice in a tree is worked out once
+        for node in numbers:
+            inputs = [numbers[child] for child in children_of(node)]
+            self.stations.append(Station(node, operator_of(node, constants), inputs))
 
     def apply(self, branches: dict[int, pa.Table], tables: dict[str, pa.Table], begun: pa.Table) -> pa.Table:
         """One batch: changes of branches and of tables (with query -1, columns by name), and which queries
@@ -150,19 +145,6 @@ class Tree:
 
     def _operators(self) -> Iterator[Operator]:
         return (station.operator for station in self.stations if station.operator is not None)
-
-
-def children_of(node: Node) -> tuple[Node, ...]:
-    """The nodes whose rows this one takes."""
-    match node:
-        case tree.Branch() | tree.TableRows():
-            return ()
-        case tree.Join(left, right):
-            return (left, right)
-        case tree.Union(children):
-            return children
-        case _:
-            return (node.child,)
 
 
 def _from_outside(node: Node, branches: dict[int, pa.Table], tables: dict[str, pa.Table]) -> Signed:

@@ -92,7 +92,7 @@ class Grouping:
         self, select: exp.Expr, node: tree.Node, condition: tree.Computed | None, written: list[Written],
         orders: list[tuple[exp.Expr, bool, bool]], scope: Scope,
     ) -> Derived:  # fmt: skip
-        columns = [w.as_computed() for w in written]
+        columns = [w.as_named() for w in written]
         place_of = {c.sql: i for i, c in reversed(list(enumerate(columns)))}
         found: list[tree.Order] = []
         for order, is_descending, is_null_first in orders:

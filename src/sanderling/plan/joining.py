@@ -16,6 +16,7 @@ from sanderling.plan.expressions import Constant, Scope, constant_of
 from sanderling.plan.plans import OutputColumn
 from sanderling.plan.selects import Draft
 from sanderling.plan.sides import RowScope, Side, Uses
+from sanderling.plan.words import shortened, words_of
 from sanderling.plan.written import computed, identity, plain, selected, union_type
 from sanderling.types import TYPES, SqlType
 
@@ -153,18 +154,19 @@ class Joining:
         side, conditions = self.sides[number], self.below.get(number, [])
         if isinstance(side.relation, Stream):
             self.work.branches.append(self._branch(side, side.relation, columns, conditions))
-            return tree.Branch(len(self.work.branches) - 1, tuple(c.type for _, c in columns))
+            return tree.Branch(len(self.work.branches) - 1, tuple(c.type for _, c in columns), side.alias)
         if isinstance(side.relation, Table):
             self.work.tables.append(side.relation.name)
             read = {name for c in conditions for _, name in self.block.uses(c)} | {c.name for _, c in columns}
             there = [c for c in side.columns if c.name in read]
             node: tree.Node = tree.TableRows(
-                side.relation.name, tuple(c.name for c in there), tuple(c.type for c in there)
+                side.relation.name, tuple(c.name for c in there), tuple(c.type for c in there), side.alias
             )
         else:
             node, there = side.relation.node, list(side.columns)
         here = self._scope_of([(number, c.name) for c in there])
-        shown = [plain([c.type for c in there])[here.places[number, c.name]] for _, c in columns]
+        whole = plain([c.type for c in there])
+        shown = [replace(whole[here.places[number, c.name]], name=c.name) for _, c in columns]
         return selected(node, self._judged(side, conditions, here), shown)
 
     def _judged(self, side: Side, conditions: list[exp.Expr], scope: RowScope) -> tree.Computed | None:
@@ -214,7 +216,8 @@ class Joining:
         if is_outer and tree.is_table(left) and not tree.is_table(right):
             message, hint = "the left side of LEFT JOIN reads tables only", "begin with the stream"
             raise self.block.refuse_at(self.sides[number].span, "query.unsupported", message, hint)
-        node: tree.Node = tree.Join(left, right, left_keys, right_keys, found, is_outer)
+        words = shortened(" AND ".join(words_of(k.condition.unnest()) for k in equal))
+        node: tree.Node = tree.Join(left, right, left_keys, right_keys, found, is_outer, words)
         # One nearness finds the pairs, others are conditions on them.
         rest = [written_out(link.condition, self.scope) for link in near[1:]]
         return identity(node, node.types, self._condition(rest, self.scope))
@@ -226,7 +229,8 @@ class Joining:
         assert constant is not None and isinstance(constant.value, (int, float))
         constants.append(replace(constant, type=TYPES["DOUBLE"], value=float(constant.value)))
         radius = tree.Computed(f'"{constant.name}"', TYPES["DOUBLE"], frozenset((constant.name,)), "?")
-        return tree.Near(left, (right[0] - width, right[1] - width), radius, link.near.is_open)
+        words = f"DISTANCE({self.sides[link.left].alias}, {self.sides[link.right].alias})"
+        return tree.Near(left, (right[0] - width, right[1] - width), radius, link.near.is_open, words)
 
     def _place(self, number: int) -> tuple[int, int]:
         """Where the columns of a side's location stand."""

@@ -22,6 +22,7 @@ class Computed:
     type: SqlType
     reads: frozenset[str]
     words: str = field(default="", compare=False)
+    name: str = field(default="", compare=False)  # that a select list gives it
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,7 @@ class Branch:
 
     number: int
     types: tuple[SqlType, ...]
+    alias: str = field(default="", compare=False)  # as its author calls the stream
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,7 @@ class TableRows:
     table: str
     columns: tuple[str, ...]
     types: tuple[SqlType, ...]
+    alias: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,7 @@ class Near:
     right: tuple[int, int]
     radius: Computed  # of constants alone
     is_open: bool = False
+    words: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +85,7 @@ class Join:
     right_keys: tuple[int, ...]
     near: Near | None = None
     is_left: bool = False
+    words: str = field(default="", compare=False)
 
     @property
     def types(self) -> tuple[SqlType, ...]:
@@ -178,3 +183,30 @@ def is_table(node: Node) -> bool:
             return all(is_table(child) for child in children)
         case _:
             return is_table(node.child)
+
+
+def children_of(node: Node) -> tuple[Node, ...]:
+    """The nodes whose rows this one takes."""
+    match node:
+        case Branch() | TableRows():
+            return ()
+        case Join(left, right):
+            return (left, right)
+        case Union(children):
+            return children
+        case _:
+            return (node.child,)
+
+
+def numbered(root: Node) -> dict[Node, int]:
+    """All nodes, each behind those it takes rows of; what stands twice has one number."""
+    known: dict[Node, int] = {}
+
+    def add(node: Node) -> None:
+        if node not in known:
+            for child in children_of(node):
+                add(child)
+            known[node] = len(known)
+
+    add(root)
+    return known

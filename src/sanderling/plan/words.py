@@ -21,6 +21,8 @@ class _Words(Spark.Generator):  # type: ignore[valid-type, misc]
     """Spark's SQL with ? for pair columns."""
 
     def column_sql(self, expression: exp.Column) -> str:
+        if expression.meta.get("group") is not None:
+            return str(expression.name)  # what was grouped by, or an aggregate, is named by its words
         return "?" if expression.meta.get("pair") else str(super().column_sql(expression))
 
 

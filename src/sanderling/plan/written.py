@@ -33,6 +33,9 @@ class Written:
     def as_computed(self) -> Computed:
         return Computed(self.sql, self.type, self.reads, self.words)
 
+    def as_named(self) -> Computed:
+        return replace(self.as_computed(), name=self.name)
+
 
 def computed(selects: SelectPlanner, item: exp.Expr, scope: Scope, constants: list[Constant]) -> Written:
     """An item of a select list, or any other expression of a row."""

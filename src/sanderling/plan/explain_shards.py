@@ -1,0 +1,111 @@
+"""What shards do for a query, in words: for all of it, or for a branch of a composed one."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from sanderling.clock import show_duration
+from sanderling.plan.outline import Outline
+from sanderling.plan.plans import (
+    BOX,
+    DISC,
+    EVERYWHERE,
+    NEVER,
+    PER_KEY,
+    POLYGON,
+    ROWS,
+    TIME,
+    OutputColumn,
+    PlannedQuery,
+    StreamPlan,
+    Template,
+    Window,
+)
+
+SHAPES = {BOX: "rectangle", DISC: "circle", POLYGON: "polygon", EVERYWHERE: "everywhere"}
+SHARD = "shard"
+
+
+def merged_words(plan: StreamPlan, template: Template, query: PlannedQuery, of: str = "") -> str | None:
+    """What has to be known of all shards before its rows are known."""
+    if template.is_nearest:
+        return f"the {plan.nearest.k[_asked(plan, template, query)]} nearest{of} over all shards"
+    if template.is_of_last and template.window is not None:
+        return f"the last {template.window.size} readings{of} over all shards"
+    return None
+
+
+def parts_of(
+    plan: StreamPlan, template: Template, query: PlannedQuery, shared: str = ""
+) -> tuple[Outline, ...]:
+    """Side by side, from the select list down to the readings."""
+    stream = plan.stream
+    where = [Outline(f"where {template.where_words}", SHARD)] if template.where else []
+    tick, lateness = show_duration(stream.tick_us), show_duration(stream.lateness_us)
+    return (
+        Outline(f"select {', '.join(map(_item, template.outputs)) or 'nothing'}", SHARD), *where,
+        Outline(_join(plan, template, query), SHARD, (shared,) if shared else ()),
+        Outline(f"{_readings(template)} of {stream.name}: tick {tick}, lateness {lateness}", SHARD),
+    )  # fmt: skip
+
+
+def _mine(plan: StreamPlan, template: Template, query: PlannedQuery) -> npt.NDArray[np.bool_]:
+    """Its regions."""
+    return np.asarray((plan.regions.query == query.id) & (plan.regions.template == template.id))
+
+
+def _asked(plan: StreamPlan, template: Template, query: PlannedQuery) -> int:
+    """Its row among kNN queries."""
+    first = np.flatnonzero(_mine(plan, template, query))[0]
+    return int(np.flatnonzero(plan.nearest.region == first)[0])
+
+
+def _join(plan: StreamPlan, template: Template, query: PlannedQuery) -> str:
+    """How readings and regions, or places, find each other."""
+    regions, mine, stream = plan.regions, _mine(plan, template, query), plan.stream.name
+    of_table = bool((regions.row[mine] >= 0).all())
+    shape = SHAPES[POLYGON if of_table else int(regions.kind[mine][0])]
+    motion = "moving " if not of_table and regions.focal[mine][0] >= 0 else ""
+    if template.is_nearest:
+        asked = _asked(plan, template, query)
+        to = "a focal object" if plan.nearest.focal[asked] >= 0 else "a place"
+        among = "" if shape == SHAPES[EVERYWHERE] else f" inside {motion}{shape}"
+        search = f"one search for all {len(plan.nearest)} kNN queries of {stream}"
+        return f"knn: {plan.nearest.k[asked]} nearest to {to}{among}, {search}"
+    count = int((mine & (regions.gone == NEVER)).sum())
+    what = f"{count} region{'' if count == 1 else 's'} of a table" if of_table else f"{motion}{shape}"
+    return f"inside: {what}, one grid join for all {_alike(plan, template)} regions of {stream}"
+
+
+def _alike(plan: StreamPlan, template: Template) -> int:
+    """Regions that are asked for by themselves: of NOW, or of windows, which share one history."""
+    is_there = plan.regions.gone == NEVER
+    windowed = int((plan.is_windowed & is_there).sum())
+    return windowed if template.window is not None else int(is_there.sum()) - len(plan.nearest) - windowed
+
+
+def _readings(template: Template) -> str:
+    """Which readings are looked at."""
+    window = template.window
+    if window is None:
+        return "last readings"
+    sizes = {
+        TIME: show_duration(window.size),
+        ROWS: f"{window.size} rows",
+        PER_KEY: f"{window.size} rows per key",
+    }
+    return f"window of readings, {sizes.get(window.kind) or _until(window)},"
+
+
+def _until(window: Window) -> str:
+    return "until next" if window.until is None else f"until {window.words}"
+
+
+def _item(output: OutputColumn) -> str:
+    return named(output.words, output.name)
+
+
+def named(words: str, name: str) -> str:
+    """An item of a select list as its author wrote it, with its name where that is another."""
+    return words if name in (words, words.rsplit(".", 1)[-1]) else f"{words} AS {name}"

@@ -1,0 +1,35 @@
+"""A plan as lines of text: what stands below what, drawn as a tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """A part of a plan in words, where it runs, what else is to say of it, and the parts it takes rows of."""
+
+    words: str
+    runs: str = ""  # shard or merge
+    notes: tuple[str, ...] = ()
+    below: tuple[Outline, ...] = ()
+
+    @property
+    def line(self) -> str:
+        return f"{self.words}   [{self.runs}]" if self.runs else self.words
+
+
+def drawn(outline: Outline) -> Iterator[str]:
+    """From the top down."""
+    yield outline.line
+    yield from _drawn_below(outline, "")
+
+
+def _drawn_below(outline: Outline, indent: str) -> Iterator[str]:
+    for part in outline.below:
+        is_last = part is outline.below[-1]
+        yield f"{indent}{'└─' if is_last else '├─'} {part.line}"
+        under = indent + ("   " if is_last else "│  ")
+        yield from (f"{under}{'│' if part.below else ' '} {note}" for note in part.notes)
+        yield from _drawn_below(part, under)
