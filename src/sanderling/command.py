@@ -119,16 +119,21 @@ def run(
         refuse_no_file(metrics)
     with _interruptible(), _standard_output():
         # Imported late: this takes a while, and can be interrupted like the rest.
+        from sanderling.plan.explain import explain_query
         from sanderling.plan.planner import Planner
+        from sanderling.settings import Settings
         from sanderling.spark.run import RunOptions, run_plan
 
         planner = Planner()
         for listing in planner.run_script(text):
             _show(listing)
         with _progress("starting Spark", "reading") as progress:
-            options = RunOptions(targets, master, shards, checkpoint, progress=progress)
-            summary = run_plan(planner.plan(), text, options)
+            settings, plan = Settings(is_counted=bool(planner.analyzed)), planner.plan()
+            options = RunOptions(targets, master, shards, checkpoint, settings, progress)
+            summary = run_plan(plan, text, options)
         _summarise(summary)
+        for name in planner.analyzed:
+            _show(explain_query(plan, name, summary.figures))
         if metrics is not None:
             said = {**asdict(summary.totals), "seconds": summary.seconds, "rows_per_second": _rate(summary)}
             _write(metrics, json.dumps(said, indent=2) + "\n")

@@ -21,3 +21,5 @@ class Settings:
     state_chunk_bytes: int = 8 << 20
     # Whether every worker says where its time went; for benchmarks.
     is_timed: bool = False
+    # Whether every operator says what it did, for EXPLAIN ANALYZE.
+    is_counted: bool = False

@@ -15,6 +15,7 @@ SOURCE = Path(__file__).resolve().parents[2] / "src" / "sanderling"
 ALLOWED: dict[str, set[str]] = {
     # the ground: known to all, knowing nearly nobody
     "errors": set(),
+    "figures": set(),
     "clock": set(),
     "crash": set(),
     "laps": set(),
@@ -26,12 +27,14 @@ ALLOWED: dict[str, set[str]] = {
     "keys": {"kernels"},
     # queries: text to plan
     "language": {"clock", "errors", "types"},
-    "plan": {"catalog", "clock", "errors", "ingest", "language", "relational", "types"},
+    "plan": {"catalog", "clock", "errors", "figures", "ingest", "language", "relational", "types"},
     # data: the five stages
     "ingest": {"catalog", "errors", "relational", "types"},
-    "route": {"batches", "catalog", "clock", "ingest", "kernels", "plan"},
-    "operate": {"batches", "catalog", "clock", "kernels", "keys", "merge", "plan", "relational", "route"},
-    "merge": {"batches", "clock", "kernels", "keys", "plan", "relational", "route"},
+    "route": {"batches", "catalog", "clock", "figures", "ingest", "kernels", "plan"},
+    "operate": {
+        "batches", "catalog", "clock", "figures", "kernels", "keys", "merge", "plan", "relational", "route",
+    },
+    "merge": {"batches", "clock", "figures", "kernels", "keys", "plan", "relational", "route"},
     "deliver": {
         "batches", "catalog", "clock", "crash", "errors", "ingest", "kernels", "laps", "plan", "relational",
         "route",
@@ -42,15 +45,15 @@ ALLOWED: dict[str, set[str]] = {
     # what puts them together
     "pipeline": {"batches", "catalog", "errors", "ingest", "plan", "route"},
     "spark": {
-        "batches", "catalog", "crash", "deliver", "errors", "ingest", "laps", "merge", "operate", "pipeline",
-        "plan", "route", "settings", "simulate", "state", "types",
+        "batches", "catalog", "crash", "deliver", "errors", "figures", "ingest", "laps", "merge", "operate",
+        "pipeline", "plan", "route", "settings", "simulate", "state", "types",
     },
     "session": {
-        "clock", "deliver", "errors", "language", "plan", "route", "settings", "spark",
+        "clock", "deliver", "errors", "figures", "language", "plan", "route", "settings", "spark",
     },
     "simulate": {"clock", "errors", "kernels", "relational"},
     "demo": {"clock", "deliver", "pipeline", "plan", "route", "settings", "simulate", "spark"},
-    "command": {"deliver", "demo", "errors", "language", "plan", "simulate", "spark"},
+    "command": {"deliver", "demo", "errors", "language", "plan", "settings", "simulate", "spark"},
 }  # fmt: skip
 
 # Arrows that look odd, and why they are there.

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from sanderling.clock import tick_end
 from sanderling.deliver.changes import UpdateLines, gather
+from sanderling.figures import Tally
 from sanderling.ingest.files import SourceFile
 from sanderling.ingest.read import Ingested, read_slice
 from sanderling.ingest.slices import Slice, Slicer
@@ -25,7 +26,7 @@ from sanderling.plan.living import Change, LivingPlan
 from sanderling.plan.plans import ALWAYS, Plan, StreamPlan
 from sanderling.route.controls import activate, announce, ask
 from sanderling.route.pack import pack
-from sanderling.route.parcels import ANSWER, Parcel
+from sanderling.route.parcels import ANSWER, FIGURES, Parcel
 from sanderling.state import merged, saved
 
 
@@ -77,6 +78,7 @@ class DirectRun:
     living: LivingPlan | None = None
     updates: list[str] = field(default_factory=list)
     letters: list[tuple[str, str, str]] = field(default_factory=list)
+    figures: Tally = field(default_factory=Tally)
 
     def __post_init__(self) -> None:
         self.plan = of_csv(self.plan)
@@ -103,10 +105,14 @@ class DirectRun:
     def _new(self, number: int) -> Shard:
         """As it began: what came later is in what was saved."""
         plan = self.plans[self.first]
-        return Shard(plan, number, shard_schemas(plan), self.plans.__getitem__)
+        shard = Shard(plan, number, shard_schemas(plan), self.plans.__getitem__)
+        shard.is_counting = True
+        return shard
 
     def _new_merge(self, number: int) -> Merge:
-        return Merge(self.plans[self.first], number, self.plans.__getitem__)
+        merge = Merge(self.plans[self.first], number, self.plans.__getitem__)
+        merge.is_counting = True
+        return merge
 
     def stream_plan(self, name: str) -> StreamPlan:
         return next(s for s in self.plan.streams if s.stream.name.casefold() == name.casefold())
@@ -233,6 +239,8 @@ class DirectRun:
         return [p for p in out if not needs_merge(templates, p)] + done
 
     def _collect(self, out: list[Parcel]) -> None:
+        for parcel in (p for p in out if p.kind == FIGURES):
+            self.figures.take(parcel.header["who"], parcel.table)
         changes = gather(self.plan, out)
         # Those of all streams in one order, as they are in the end.
         rows = {template: table for change in changes.values() for template, table in change.rows.items()}

@@ -9,8 +9,9 @@ import pytest
 
 from sanderling.deliver.log import Log
 from sanderling.errors import SanderlingError, SessionError, StateError
+from sanderling.figures import Figures
 from sanderling.plan.living import LivingPlan
-from sanderling.route.parcels import ACTIVATE, ANSWER, ASK, DELTAS, MARK, PLAN, SAID, Parcel
+from sanderling.route.parcels import ACTIVATE, ANSWER, ASK, DELTAS, FIGURES, MARK, PLAN, SAID, Parcel
 from sanderling.session.desk import Desk
 
 STREAM = "CREATE STREAM cars (id STRING, ts BIGINT, x DOUBLE, y DOUBLE) KEY id TIME ts LOCATION (x, y);"
@@ -145,3 +146,16 @@ def test_a_damaged_note_is_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(StateError) as e:
         Desk(tmp_path)
     assert e.value.code == "state.broken_ledger"
+
+
+def test_figures_of_all_batches_add_up(plan: LivingPlan, desk: Desk) -> None:
+    for number, (held, who) in enumerate(((3, "shard 0"), (4, "shard 1"), (5, "shard 0"))):
+        told = Figures()
+        told.add("readings cars", 10, 7, 0.25)
+        told.hold("readings cars", held)
+        desk.deliver(number, [Parcel(FIGURES, told.table(), {"who": who, "stream": "cars"})])
+    plan.figures = desk.figures
+    (listing,) = plan.execute("EXPLAIN ANALYZE everybody").listings
+    assert listing.rows[-1][1:] == ("30", "21", "9", "0.750")  # 5 and 4 are held now
+    (listing,) = plan.execute("EXPLAIN everybody").listings
+    assert listing.columns == ("plan",)

@@ -24,7 +24,7 @@ from sanderling.ingest.read import raw_rows
 from sanderling.ingest.rows_parquet import ParquetRows
 from sanderling.ingest.slices import Slice
 from sanderling.plan.plans import Plan, Template
-from sanderling.route.parcels import COUNTS, DELTAS, LATE_ROWS, LETTERS, Parcel
+from sanderling.route.parcels import COUNTS, DELTAS, FIGURES, LATE_ROWS, LETTERS, Parcel
 
 LATE_REASON = "late"
 # Lines are put together this many at a time, by two threads.
@@ -66,7 +66,7 @@ def gather(plan: Plan, parcels: list[Parcel], is_raw_wanted: bool = True) -> dic
     changes = {name: Changes() for name in plan.outlets()}
     streams = {s.stream.name: s.stream for s in plan.streams}
     deltas: dict[tuple[str, int], list[pa.Table]] = {}
-    for parcel in parcels:
+    for parcel in (p for p in parcels if p.kind != FIGURES):
         name = parcel.header["stream"]
         if parcel.kind == DELTAS:
             deltas.setdefault((name, parcel.header["template"]), []).append(parcel.table)

@@ -268,11 +268,9 @@ class Sanderling(Spark):
                 self._one_of(("QUERY",))
                 return DescribeQuery(self._name("a query's name"), self._span_from(first))
             if self._match_text_seq("EXPLAIN"):
-                if self._curr and self._curr.text.upper() == "ANALYZE" and self._next:
-                    raise self.refuse(
-                        "query.unsupported", "ANALYZE is not supported yet", "leave it out", self._curr
-                    )
-                return Explain(self._name("a query's name"), self._span_from(first))
+                # A query may have this name.
+                is_analyze = bool(self._next) and self._match_text_seq("ANALYZE")
+                return Explain(self._name("a query's name"), self._span_from(first), bool(is_analyze))
             if self._match_text_seq("REGISTER"):
                 return self._parse_register(first)
             raise self.refuse(

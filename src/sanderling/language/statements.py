@@ -199,6 +199,7 @@ class DescribeQuery:
 class Explain:
     name: Name
     span: Span
+    is_analyze: bool = False
 
 
 @dataclass(frozen=True, slots=True)

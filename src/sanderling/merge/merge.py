@@ -11,11 +11,13 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
+from sanderling.figures import Figures
 from sanderling.merge.composed import Composed, Input
 from sanderling.merge.consolidate import consolidate
 from sanderling.merge.latest import MergeLatest, Order
 from sanderling.merge.nearest import MergeNearest
 from sanderling.plan.plans import Plan, Plans, StreamPlan, Template
+from sanderling.route.controls import told_figures
 from sanderling.route.parcels import ANSWER, ASK, CANDIDATES, CLOCK, DELTAS, LISTING, PLAN, Parcel
 
 
@@ -59,6 +61,8 @@ class Merge:
     def __init__(self, plan: Plan, number: int, plans: Plans | None = None):
         self.number = number
         self.plans = plans
+        self.is_counting = False
+        self.figures = Figures()
         self.nearest: dict[int, MergeNearest] = {}
         self.latest: dict[int, MergeLatest] = {}
         self.orders: dict[str, Order] = {}  # by stream
@@ -121,8 +125,11 @@ class Merge:
     def advance(self, parcels: list[Parcel]) -> list[Parcel]:
         """One batch: signed rows and answers come back; what is not to be merged passes through."""
         out = []
+        self.figures.clear()
         # All shards have turned before they closed a tick of this batch.
         self.turn_to(max((p.header["version"] for p in parcels if p.kind == PLAN), default=self.version))
+        for composed in self.composed.values():
+            composed.tree.count_anew()
         together: dict[tuple[str, str, int], list[Parcel]] = {}
         for parcel in parcels:
             if self._is_of_last(parcel):
@@ -134,17 +141,19 @@ class Merge:
                 out.append(parcel)
         inputs: dict[int, Input] = {}
         for (kind, stream, template), mine in together.items():
-            if kind == CANDIDATES:
-                lists = [(p.header["shard"], p.table) for p in mine if p.table.num_rows]
-                rows = self.nearest[template].advance(lists) if lists else pa.table({})
-            else:
-                rows = pa.concat_tables([p.table for p in mine])
+            with self.figures.timed(f"merge {template}"):
+                if kind == CANDIDATES:
+                    lists = [(p.header["shard"], p.table) for p in mine if p.table.num_rows]
+                    rows = self.nearest[template].advance(lists) if lists else pa.table({})
+                else:
+                    rows = pa.concat_tables([p.table for p in mine])
+                    rows = consolidate(rows) if self.templates[template].into is None else rows
+            self._count(template, mine, rows)
             into = self.templates[template].into
             if into is not None and rows.num_rows:
                 branch = self.composed[into].planned.branches.index(template)
                 inputs.setdefault(into, Input()).rows[branch] = rows
             elif rows.num_rows:
-                rows = consolidate(rows) if kind == DELTAS else rows
                 out.append(Parcel(DELTAS, rows, {"template": template, "stream": stream}))
         for told in self._latest([p for p in parcels if self._is_of_last(p)]):
             into = self.templates[told.header["template"]].into
@@ -154,7 +163,15 @@ class Merge:
                 branch = self.composed[into].planned.branches.index(told.header["template"])
                 inputs.setdefault(into, Input()).rows[branch] = told.table
         out += self._compose(inputs, [p for p in parcels if p.kind == CLOCK])
+        if self.is_counting:
+            for number, composed in self.composed.items():
+                composed.tree.count_into(self.figures, f"tree {number}")
+            if len(self.figures):
+                out.append(told_figures(f"merge {self.number}", "", self.figures))
         return out + self._answers(parcels)
+
+    def _count(self, template: int, came: list[Parcel], told: pa.Table) -> None:
+        self.figures.add(f"merge {template}", sum(p.table.num_rows for p in came), told.num_rows)
 
     # ----- the last readings of all
 
@@ -176,7 +193,9 @@ class Merge:
             order.append([_of_shard(p) for p in mine if p.kind == LISTING and not p.header["is_anew"]])
             for number, part in parts.items():
                 came = [p for p in mine if p.kind == CANDIDATES and p.header["template"] == number]
-                rows = part.advance([_of_shard(p) for p in came], order)
+                with self.figures.timed(f"merge {number}"):
+                    rows = part.advance([_of_shard(p) for p in came], order)
+                self._count(number, came, rows)
                 if rows.num_rows:
                     yield Parcel(DELTAS, rows, {"template": number, "stream": stream})
             order.forget()

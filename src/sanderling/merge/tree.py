@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sanderling.figures import Figures
 from sanderling.merge.constants import Constants
 from sanderling.merge.operators import operator_of
 from sanderling.merge.signed import Signed
@@ -135,6 +136,19 @@ class Tree:
     def counted(self) -> list[Counted]:
         """What each node has done, read from the root; what stands twice is told twice."""
         return list(self._counted(len(self.stations) - 1, 0))
+
+    def count_anew(self) -> None:
+        for station in self.stations:
+            station.rows_in, station.rows_out, station.seconds = 0, 0, 0.0
+
+    def count_into(self, figures: Figures, name: str) -> None:
+        """What each station has done since; those that did nothing hold what they held."""
+        for number, station in enumerate(self.stations):
+            if station.rows_in or station.rows_out:
+                operator = f"{name} {number}"
+                figures.add(operator, station.rows_in, station.rows_out, station.seconds)
+                if station.operator is not None:
+                    figures.hold(operator, station.operator.held())
 
     def _counted(self, number: int, depth: int) -> Iterator[Counted]:
         station = self.stations[number]

@@ -6,12 +6,14 @@ one of the bits it changed.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sanderling.figures import Figures
 from sanderling.kernels.cross import Moves, Rules
 from sanderling.merge.differ import differs
 from sanderling.operate.conditions import Columns, Condition, distinct_conditions, truth
@@ -32,13 +34,15 @@ LAST_BIT = 63
 class Asks:
     """The asks of all regions of a stream as columns, made once from the plan: of NOW, or of windows."""
 
-    def __init__(self, plan: StreamPlan, is_windowed: bool = False):
+    def __init__(self, plan: StreamPlan, is_windowed: bool = False, figures: Figures | None = None):
         regions = plan.regions
         self.plan = plan
         # Beyond 62 columns the last bit is shared: more is looked at than need be, never less.
         self.bit_of = {name: np.uint64(1 << min(i + 1, LAST_BIT)) for i, name in enumerate(plan.watched)}
         self.are_bits_shared = len(self.bit_of) >= LAST_BIT
+        self.figures = Figures() if figures is None else figures
         self.conditions: list[Condition] = []
+        self.templates_of: list[int] = []  # by condition
         self.condition_of = np.zeros(len(regions), np.int64)
         self.by_pair: set[int] = set()
         shows = np.zeros(max((t.id for t in plan.templates), default=-1) + 1, np.uint64)
@@ -71,6 +75,7 @@ class Asks:
         # Condition 0 always holds, so ours begin at 1.
         self.condition_of[mine] = which[regions.row_in_template[mine]] + len(self.conditions) + 1
         self.conditions += conditions
+        self.templates_of += [template.id] * len(conditions)
         return True
 
     def rules(self, ids: I64, objects: LastReadings) -> Rules:
@@ -87,12 +92,23 @@ class Asks:
         new_x, new_y = objects.places(moves.new_row)
         changed = np.where((old_x != new_x) | (old_y != new_y), PLACE_BIT, np.uint64(0))
         self._mark_changes(changed, moves, objects)
-        held, holds = (self.truth(objects, rows) for rows in (moves.old_row, moves.new_row))
+        held = self.truth(objects, moves.old_row)
+        holds = self.judged(objects, moves.new_row)
         return Moves(moves.object, old_x, old_y, new_x, new_y, changed, held, holds)
 
     def truth(self, objects: Stored, rows: I64) -> Bools:
         """Which condition each reading satisfies: conditions × readings."""
         return truth(self.conditions, len(rows), columns_of(objects, rows))
+
+    def judged(self, objects: Stored, rows: I64) -> Bools:
+        """The same of readings that are judged for the first time."""
+        started = time.perf_counter()
+        found = self.truth(objects, rows)
+        seconds = (time.perf_counter() - started) / max(1, len(self.templates_of))
+        n, is_there = int((rows >= 0).sum()), rows >= 0
+        for template, holds in zip(self.templates_of, found[1:], strict=True):
+            self.figures.add(f"where {template}", n, np.count_nonzero(holds & is_there), seconds)
+        return found
 
     def _mark_changes(self, changed: U64, moves: MoveBatch, objects: LastReadings) -> None:
         both = np.flatnonzero((moves.old_row >= 0) & (moves.new_row >= 0))

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sanderling.batches import DeltaBatch
+from sanderling.figures import Figures
 from sanderling.kernels.cross import Moves, cross
 from sanderling.kernels.grid import Geometry, Grid, build_grid
 from sanderling.operate.asks import Asks
@@ -49,9 +50,9 @@ class Inside:
       cost      what did not move is not touched
     """
 
-    def __init__(self, plan: StreamPlan):
+    def __init__(self, plan: StreamPlan, figures: Figures | None = None):
         self.plan = plan
-        self.asks = Asks(plan)
+        self.asks = Asks(plan, figures=figures)
         self.polygons = prepared(plan.regions.wkb)
         self.tell = Tell(plan, self.asks, self.polygons)
         # Where kNN looks for the nearest is its own affair, and so is what windows hold.

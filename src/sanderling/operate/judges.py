@@ -45,5 +45,8 @@ class Judge:
                     else constants.column(read).take(pa.array(in_template))
                     for read in sorted(template.where_reads)
                 }
-                takes[some] = judged(template.where, columns, len(some))
+                figures, where = self.asks.figures, f"where {template.id}"
+                with figures.timed(where):
+                    takes[some] = judged(template.where, columns, len(some))
+                figures.add(where, len(some), np.count_nonzero(takes[some]))
         return takes

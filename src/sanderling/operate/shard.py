@@ -24,6 +24,7 @@ from sanderling.batches import (
     ListingBatch,
 )
 from sanderling.clock import NOTHING_YET, closed_by, tick_end, tick_ends
+from sanderling.figures import Figures
 from sanderling.operate.inside import Inside, InsideState
 from sanderling.operate.nearest import Nearest, NearestState
 from sanderling.operate.pairs import NO_MOVES, MoveBatch
@@ -33,7 +34,7 @@ from sanderling.operate.rows import cancelled
 from sanderling.operate.waiting import Wait, Waiting, is_in
 from sanderling.operate.window import Windowed, WindowState
 from sanderling.plan.plans import ALWAYS, NEVER, Plan, Plans, StreamPlan
-from sanderling.route.controls import announce
+from sanderling.route.controls import announce, told_figures
 from sanderling.route.pack import focal_columns
 from sanderling.route.parcels import (
     ACTIVATE,
@@ -82,6 +83,7 @@ class StreamShard:
         self.plan = plan
         self.stream = plan.stream
         self.clock = Clock()
+        self.figures = Figures()
         self.first_own = NOTHING_YET  # the first tick in which an object of this shard reported
         self.objects = LastReadings(plan.stream, schema, previous=plan.previous)
         narrow = pa.schema([schema.field(name) for name in focal_columns(plan.stream)])
@@ -94,9 +96,9 @@ class StreamShard:
     def rebuild(self) -> None:
         """What follows from the plan and the readings."""
         regions = self.plan.regions
-        self.inside = Inside(self.plan)
+        self.inside = Inside(self.plan, self.figures)
         self.nearest = Nearest(self.plan, self.inside.asks, self.inside.polygons)
-        self.windowed = Windowed(self.plan, self.inside.polygons)
+        self.windowed = Windowed(self.plan, self.inside.polygons, self.figures)
         times = np.concatenate([regions.begin, regions.end, regions.gone])
         self.turns = [int(t) for t in np.unique(times) if t not in (ALWAYS, NEVER)]
         self.refresh()
@@ -166,6 +168,7 @@ class StreamShard:
             readings = readings.filter(pa.array(~is_late))
         if parcel.kind == READINGS:
             self._see_first(ends[~is_late])
+            self.figures.add(f"readings {self.stream.name}", readings.num_rows)
             self.objects.accept(readings)
             self._accept_focals(self._followed(readings), is_own=True)
         else:
@@ -295,13 +298,24 @@ class StreamShard:
         rows_before = self.objects.row_of.copy()
         moves, focal_moves = self.close_readings(target)
         self.clock.closed_to = target
+        figures, name = self.figures, self.stream.name
+        figures.add(f"readings {name}", rows_out=len(moves))
         columns = self.inside.asks.moves(moves, self.objects)
         parts = (columns, self.objects, rows_before, focal_moves, self.focals)
-        changes: list[Change] = [
-            *self.inside.apply(self.live, moves, *parts), *self.nearest.apply(self.near, moves, *parts)
-        ]  # fmt: skip
+        changes: list[Change] = []
+        with figures.timed(f"inside {name}"):
+            changes += self.inside.apply(self.live, moves, *parts)
+        with figures.timed(f"knn {name}"):
+            lists = self.nearest.apply(self.near, moves, *parts)
+        for shared in ("inside", "knn"):
+            figures.add(f"{shared} {name}", len(moves))
+        for batch in lists:
+            figures.add(f"inside {batch.template}", rows_out=batch.rows.num_rows)
+            figures.add(f"select {batch.template}", batch.rows.num_rows, batch.rows.num_rows)
+        changes += lists
         if self.past.held is not None:
-            changes += self.windowed.apply(self.seen, self.past.held)
+            with figures.timed(f"windows {name}"):
+                changes += self.windowed.apply(self.seen, self.past.held)
         if self.past.held is not None and self.past.is_listed:
             history = self.past.held.history
             changes.append(ListingBatch(history.listing(history.changes.first)))
@@ -343,6 +357,14 @@ class StreamShard:
         header = {"stream": self.stream.name, "closed_to": int(closed_to)}
         return Parcel(CLOCK, pa.table(turns, schema=TURNS), header)
 
+    def counted(self) -> Figures:
+        """What was done in this batch, and what is held now."""
+        figures, name = self.figures, self.stream.name
+        figures.hold(f"readings {name}", int(np.count_nonzero(self.objects.row_of >= 0)))
+        if self.past.held is not None:
+            figures.hold(f"history {name}", len(self.past.held.history))
+        return figures
+
     def ticks_closed(self) -> int:
         clock = self.clock
         if NOTHING_YET in (clock.first_tick, clock.closed_to):
@@ -359,12 +381,15 @@ class Shard:
         self.number = number
         self.version = plan.version
         self.plans = plans
+        self.is_counting = False
         self.composed = composed_in(plan)
         self.streams = {s.stream.name: StreamShard(s, schemas[s.stream.name]) for s in plan.streams}
 
     def advance(self, parcels: list[Parcel]) -> list[Parcel]:
         """One batch: signed rows, late readings and counts come back; dead letters pass through."""
         out = [p for p in parcels if p.kind not in (READINGS, FOCALS, PLAN, ACTIVATE, ASK)]
+        for stream in self.streams.values():
+            stream.figures.clear()
         out += self._turn(parcels)
         for name, stream in self.streams.items():
             mine = [p for p in parcels if p.kind in (READINGS, FOCALS) and p.header["stream"] == name]
@@ -378,6 +403,9 @@ class Shard:
             if self.number == 0:
                 rows = sum(p.header["rows"] for p in mine if p.kind == READINGS)
                 out.append(_counts(name, rows, stream.ticks_closed() - ticks, stream.clock.closed_to))
+        if self.is_counting:
+            who = f"shard {self.number}"
+            out += [told_figures(who, s.stream.name, s.counted()) for s in self.streams.values()]
         return out + [answer for p in parcels if p.kind == ASK for answer in self._answers(p)]
 
     # ----- a plan that lives

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,16 +47,27 @@ class Tell:
         for template, constants in zip(self.plan.templates, self.plan.constants, strict=True):
             mine = pairs.take(template_of == template.id) if len(self.plan.templates) > 1 else pairs
             if len(mine):
-                emission = self._emission(mine, template, constants, objects)
-                rows = signed_rows(emission, template, constants, self.plan.regions, objects.store)
-                if template.is_of_last:
-                    rows = rows.set_column(2, "number", pa.array(number[emission.row]))
-                    told.append(LatestBatch(template.id, rows))
-                    continue
-                rows = self._consolidated(rows, template)
-                if rows.num_rows:
-                    told.append(DeltaBatch(template.id, rows))
+                self.asks.figures.add(f"inside {template.id}", rows_out=len(mine))
+                told += self._told(mine, template, constants, objects, number)
         return told
+
+    def _told(
+        self, pairs: PairBatch, template: Template, constants: pa.Table, objects: Stored,
+        number: npt.NDArray[np.int64],
+    ) -> list[DeltaBatch | LatestBatch]:  # fmt: skip
+        emission = self._emission(pairs, template, constants, objects)
+        started = time.perf_counter()
+        rows = signed_rows(emission, template, constants, self.plan.regions, objects.store)
+        found = rows.num_rows
+        if template.is_of_last:
+            rows = rows.set_column(2, "number", pa.array(number[emission.row]))
+        else:
+            rows = self._consolidated(rows, template)
+        seconds = time.perf_counter() - started
+        self.asks.figures.add(f"select {template.id}", found, rows.num_rows, seconds)
+        if template.is_of_last:
+            return [LatestBatch(template.id, rows)]
+        return [DeltaBatch(template.id, rows)] if rows.num_rows else []
 
     def _exact(self, pairs: PairBatch, objects: Stored) -> PairBatch:
         """The kernel judged polygons by their bounds: now by their borders."""
@@ -84,6 +96,7 @@ class Tell:
         """WHERE over readings and the constants of the very region they meet."""
         assert template.where is not None
         in_template = self.plan.regions.row_in_template[pairs.region]
+        figures, where = self.asks.figures, f"where {template.id}"
         for is_in, rows in pairs.sides():
             some = np.flatnonzero(is_in)
             if len(some):
@@ -93,7 +106,9 @@ class Tell:
                     else constants.column(read).take(pa.array(in_template[some]))
                     for read in sorted(template.where_reads)
                 }
-                is_in[some] = judged(template.where, columns, len(some))
+                with figures.timed(where):
+                    is_in[some] = judged(template.where, columns, len(some))
+                figures.add(where, len(some), np.count_nonzero(is_in[some]))
 
 
 def prepared(wkb: tuple[bytes | None, ...]) -> npt.NDArray[np.object_]:

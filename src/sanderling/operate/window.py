@@ -17,6 +17,7 @@ import numpy.typing as npt
 import pyarrow.compute as pc
 
 from sanderling.batches import DeltaBatch, LatestBatch
+from sanderling.figures import Figures
 from sanderling.kernels.cross import Moves, Rules, cross
 from sanderling.kernels.grid import ABSENT, Geometry, Grid, build_grid, no_grid
 from sanderling.operate.asks import Asks
@@ -26,7 +27,7 @@ from sanderling.operate.pairs import MoveBatch, PairBatch
 from sanderling.operate.readings import LastReadings, flat
 from sanderling.operate.tell import Tell
 from sanderling.operate.whereabouts import Whereabouts
-from sanderling.plan.plans import NEVER, StreamPlan, Window
+from sanderling.plan.plans import NEVER, StreamPlan, Window, window_operator
 
 Bools = npt.NDArray[np.bool_]
 I64 = npt.NDArray[np.int64]
@@ -71,9 +72,9 @@ class Windowed:
       cost      a reading that neither comes nor leaves is not touched
     """
 
-    def __init__(self, plan: StreamPlan, polygons: npt.NDArray[np.object_]):
+    def __init__(self, plan: StreamPlan, polygons: npt.NDArray[np.object_], figures: Figures | None = None):
         self.plan = plan
-        self.asks = Asks(plan, is_windowed=True)
+        self.asks = Asks(plan, is_windowed=True, figures=figures)
         self.tell = Tell(plan, self.asks, polygons)
         self.is_mine = plan.is_windowed
         self.windows = plan.windows
@@ -167,6 +168,9 @@ class Windowed:
         ticks = history.ticks(new)
         leaves = [history.leaves(w, new) > ticks for w in self.windows]
         is_in = np.stack(leaves) & is_used[:, None]
+        figures = self.asks.figures
+        for window, came in zip(self.windows, is_in, strict=True):
+            figures.add(window_operator(self.plan.stream.name, window), np.count_nonzero(came))
         parts = [Passage(new, ticks, np.ones(len(new), np.bool_), is_in).take(np.asarray(is_in.any(axis=0)))]
         for number, window in enumerate(self.windows):
             if is_used[number] and window in history.changes.left:
@@ -179,6 +183,8 @@ class Windowed:
         # One that leaves in the tick in which it came has never been in.
         has_been = tick > history.ticks(rows)
         rows, tick = rows[has_been], tick[has_been]
+        operator = window_operator(self.plan.stream.name, window)
+        self.asks.figures.add(operator, rows_out=len(rows))
         windows = np.zeros((len(self.windows), len(rows)), np.bool_)
         windows[number] = True
         return Passage(rows, tick, np.zeros(len(rows), np.bool_), windows)
@@ -195,7 +201,8 @@ class Windowed:
         if not len(passage):
             return []
         history = held.history
-        truth = self.asks.truth(history, passage.row)
+        self.asks.figures.add(f"windows {self.plan.stream.name}", len(passage))
+        truth = self.asks.judged(history, passage.row)
         is_in = truth[self.rule_condition] & passage.windows[self.rule_window]
         pairs = []
         if len(state.still_ids):

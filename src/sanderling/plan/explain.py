@@ -5,19 +5,33 @@ from __future__ import annotations
 import numpy as np
 import pyarrow.compute as pc
 
+from sanderling.figures import Tally
 from sanderling.plan.explain_shards import merged_words, parts_of
 from sanderling.plan.explain_tree import TreeWords
 from sanderling.plan.listing import Listing
 from sanderling.plan.outline import Outline, drawn
 from sanderling.plan.plans import ALWAYS, Plan, PlannedQuery
 
+FIGURES = ("rows in", "rows out", "rows held", "seconds")
 
-def explain_query(plan: Plan, name: str) -> Listing:
-    """A tree from the subscriber down to the stream; read it from the bottom up."""
+
+def explain_query(plan: Plan, name: str, figures: Tally | None = None) -> Listing:
+    """A tree from the subscriber down to the stream; read it from the bottom up. With figures: ANALYZE."""
     names = pc.equal(plan.queries.names, name).to_numpy(zero_copy_only=False)
     query = plan.queries[int(np.flatnonzero(names)[-1])]
     outline = Outline("deliver: signed rows in order of tick", below=(_merge(plan, query),))
-    return Listing(f"plan of {name}", ("plan",), tuple((line,) for line in drawn(outline)))
+    if figures is None:
+        return Listing(f"plan of {name}", ("plan",), tuple((line,) for line, _ in drawn(outline)))
+    rows = tuple((line, *_figures(part, figures)) for line, part in drawn(outline))
+    return Listing(f"plan of {name}, with what was done", ("plan", *FIGURES), rows)
+
+
+def _figures(part: Outline | None, figures: Tally) -> tuple[str, str, str, str]:
+    if part is None or not part.operators:
+        return "", "", "", ""
+    found = figures.of(part.operators)
+    held = "" if found.held is None else f"{found.held:,}"
+    return f"{found.rows_in:,}", f"{found.rows_out:,}", held, f"{found.seconds:.3f}"
 
 
 def _merge(plan: Plan, query: PlannedQuery) -> Outline:
@@ -35,4 +49,5 @@ def _merge(plan: Plan, query: PlannedQuery) -> Outline:
         merged = (
             "nothing to do, each shard finishes its own rows" if template.is_keyed else "equal rows cancel"
         )
-    return Outline(f"merge: {merged}", below=parts_of(stream, template, query, shared))
+    done = (f"merge {template.id}",) if template.is_merged else ()
+    return Outline(f"merge: {merged}", below=parts_of(stream, template, query, shared), operators=done)

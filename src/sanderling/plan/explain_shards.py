@@ -21,6 +21,7 @@ from sanderling.plan.plans import (
     StreamPlan,
     Template,
     Window,
+    window_operator,
 )
 
 SHAPES = {BOX: "rectangle", DISC: "circle", POLYGON: "polygon", EVERYWHERE: "everywhere"}
@@ -41,13 +42,37 @@ def parts_of(
 ) -> tuple[Outline, ...]:
     """Side by side, from the select list down to the readings."""
     stream = plan.stream
-    where = [Outline(f"where {template.where_words}", SHARD)] if template.where else []
+    number, name, shown = template.id, stream.name, ", ".join(map(_item, template.outputs))
+    where = (
+        [Outline(f"where {template.where_words}", SHARD, operators=(f"where {number}",))]
+        if template.where
+        else []
+    )
     tick, lateness = show_duration(stream.tick_us), show_duration(stream.lateness_us)
     return (
-        Outline(f"select {', '.join(map(_item, template.outputs)) or 'nothing'}", SHARD), *where,
-        Outline(_join(plan, template, query), SHARD, (shared,) if shared else ()),
-        Outline(f"{_readings(template)} of {stream.name}: tick {tick}, lateness {lateness}", SHARD),
+        Outline(f"select {shown or 'nothing'}", SHARD, operators=(f"select {number}",)),
+        *where,
+        Outline(
+            _join(plan, template, query), SHARD, (shared,) if shared else (),
+            operators=(f"{_shared(template)} {name}", f"inside {number}"),
+        ),
+        Outline(
+            f"{_readings(template)} of {name}: tick {tick}, lateness {lateness}", SHARD,
+            operators=_sources(name, template.window),
+        ),
     )  # fmt: skip
+
+
+def _shared(template: Template) -> str:
+    """What works for all queries like it of a stream together."""
+    return "knn" if template.is_nearest else "inside" if template.window is None else "windows"
+
+
+def _sources(stream: str, window: Window | None) -> tuple[str, ...]:
+    """What readings are counted as; all windows of a stream hold one history."""
+    if window is None:
+        return (f"readings {stream}",)
+    return window_operator(stream, window), f"history {stream}"
 
 
 def _mine(plan: StreamPlan, template: Template, query: PlannedQuery) -> npt.NDArray[np.bool_]:

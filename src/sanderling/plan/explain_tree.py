@@ -11,7 +11,7 @@ from sanderling.plan import tree
 from sanderling.plan.explain_shards import merged_words, named, parts_of
 from sanderling.plan.outline import Outline
 from sanderling.plan.plans import Plan, PlannedQuery, PlannedTree
-from sanderling.plan.tree import Computed, Node, children_of
+from sanderling.plan.tree import Computed, Node, children_of, numbered
 
 MERGE = "merge"
 
@@ -31,15 +31,21 @@ class TreeWords:
         children = children_of(node)
         below = outputs if isinstance(node, tree.Distinct | tree.First) else None
         return Outline(
-            self._words(node, outputs), MERGE, below=tuple(self.outline(child, below) for child in children)
-        )
+            self._words(node, outputs), MERGE, below=tuple(self.outline(child, below) for child in children),
+            operators=(self._operator(node),),
+        )  # fmt: skip
+
+    def _operator(self, node: Node) -> str:
+        return f"tree {self.planned.template.id} {numbered(self.planned.root)[node]}"
 
     def _branch(self, node: tree.Branch) -> Outline:
         template = self.plan.templates()[self.planned.branches[node.number]]
         stream = next(s for s in self.plan.streams if s.stream.name == template.stream)
         of = f" of {_called(template.stream, node.alias)}"
         merged = merged_words(stream, template, self.query, of) or f"rows{of}"
-        return Outline(merged, MERGE, below=parts_of(stream, template, self.query))
+        return Outline(
+            merged, MERGE, below=parts_of(stream, template, self.query), operators=(f"merge {template.id}",)
+        )
 
     def _words(self, node: Node, outputs: Sequence[str] | None) -> str:
         match node:

@@ -14,22 +14,26 @@ class Outline:
     runs: str = ""  # shard or merge
     notes: tuple[str, ...] = ()
     below: tuple[Outline, ...] = ()
+    operators: tuple[str, ...] = ()  # whose figures are its own
 
     @property
     def line(self) -> str:
         return f"{self.words}   [{self.runs}]" if self.runs else self.words
 
 
-def drawn(outline: Outline) -> Iterator[str]:
+Line = tuple[str, Outline | None]  # None: a note
+
+
+def drawn(outline: Outline) -> Iterator[Line]:
     """From the top down."""
-    yield outline.line
+    yield outline.line, outline
     yield from _drawn_below(outline, "")
 
 
-def _drawn_below(outline: Outline, indent: str) -> Iterator[str]:
+def _drawn_below(outline: Outline, indent: str) -> Iterator[Line]:
     for part in outline.below:
         is_last = part is outline.below[-1]
-        yield f"{indent}{'└─' if is_last else '├─'} {part.line}"
+        yield f"{indent}{'└─' if is_last else '├─'} {part.line}", part
         under = indent + ("   " if is_last else "│  ")
-        yield from (f"{under}{'│' if part.below else ' '} {note}" for note in part.notes)
+        yield from ((f"{under}{'│' if part.below else ' '} {note}", None) for note in part.notes)
         yield from _drawn_below(part, under)

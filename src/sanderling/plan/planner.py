@@ -13,6 +13,7 @@ import numpy as np
 from sanderling.catalog import History, Names, Stream, Table
 from sanderling.clock import show_duration, show_time, tick_end
 from sanderling.errors import Place, QueryError, SanderlingError, did_you_mean
+from sanderling.figures import Tally
 from sanderling.ingest.query_rows import QueryRows, load_queries
 from sanderling.language import parse_script, read_script
 from sanderling.language.moulds import Repeat, constant_of
@@ -66,6 +67,9 @@ class Planner:
         self.tables: Names[Table] = Names()
         self.regions: Names[Coverage] = Names()
         self.queries = Queries()
+        # What operators have done so far, where something runs; without, EXPLAIN ANALYZE waits for the end.
+        self.figures: Tally | None = None
+        self.analyzed: list[str] = []
         self._names: dict[str, Names[Any] | Queries] = {
             "stream": self.streams, "table": self.tables, "region": self.regions, "query": self.queries
         }  # fmt: skip
@@ -140,7 +144,12 @@ class Planner:
                 return self._describe(statement, text)
             case Explain():
                 registered = self._known(self.queries, "query", statement, text)
-                return explain_query(self.plan(), registered.name)
+                if statement.is_analyze and self.figures is None:
+                    self.analyzed.append(registered.name)
+                    return None
+                return explain_query(
+                    self.plan(), registered.name, self.figures if statement.is_analyze else None
+                )
         return None
 
     def plan(self) -> Plan:

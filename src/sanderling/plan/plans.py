@@ -76,6 +76,11 @@ class Window:
         return self.kind in (PER_KEY, NEXT, UNTIL)
 
 
+def window_operator(stream: str, window: Window) -> str:
+    """What figures call a window of a stream."""
+    return f"window {stream} {window.kind} {window.size} {window.until}"
+
+
 @dataclass(frozen=True, slots=True)
 class Template:
     """Queries of one shape: everything about them but their constants."""
@@ -335,4 +340,5 @@ __all__ = [
     "ALWAYS", "BOX", "DISC", "EVERYWHERE", "NEVER", "NEXT", "NO_NEAREST", "NO_QUERIES", "PER_KEY", "POLYGON",
     "ROWS", "TIME", "UNTIL", "Nearest", "OutputColumn", "Plan", "PlannedQueries", "PlannedQuery",
     "PlannedTable", "PlannedTree", "Plans", "Regions", "StreamPlan", "Template", "Window", "previous_of",
+    "window_operator",
 ]  # fmt: skip

@@ -13,7 +13,8 @@ from collections.abc import Iterable, Sequence
 
 import pyarrow as pa
 
-from sanderling.route.parcels import ACTIVATE, ASK, MARK, PLAN, SAID, Parcel
+from sanderling.figures import Figures
+from sanderling.route.parcels import ACTIVATE, ASK, FIGURES, MARK, PLAN, SAID, Parcel
 
 
 def announce(version: int) -> Parcel:
@@ -36,6 +37,11 @@ def activate(version: int, streams: Iterable[str], parcels: Sequence[Parcel]) ->
         table = pa.concat_tables(tables).combine_chunks() if tables else pa.table({})
         found.append(Parcel(ACTIVATE, table, {"version": version, "stream": stream}))
     return found
+
+
+def told_figures(who: str, stream: str, figures: Figures) -> Parcel:
+    """What operators did in a batch."""
+    return Parcel(FIGURES, figures.table(), {"who": who, "stream": stream})
 
 
 def mark(**what: int) -> Parcel:

@@ -21,10 +21,11 @@ import pyarrow.compute as pc
 from sanderling.deliver.ledger import write_atomically
 from sanderling.deliver.log import BLOB, Log
 from sanderling.errors import SanderlingError, SessionError, StateError, did_you_mean
+from sanderling.figures import Tally
 from sanderling.plan.living import Change
 from sanderling.plan.plans import ALWAYS, Plan, Template
 from sanderling.route.controls import activate, announce, ask, mark
-from sanderling.route.parcels import ANSWER, DELTAS, MARK, Parcel
+from sanderling.route.parcels import ANSWER, DELTAS, FIGURES, MARK, Parcel
 from sanderling.session.rows import signed, unsigned
 from sanderling.session.subscription import Subscription
 
@@ -53,6 +54,7 @@ class Desk:
         self._gone: set[int] = set()  # queries that no shard has any more
         self._asked: dict[int, Callable[[list[Parcel]], None]] = {}
         self._subscribed: dict[int, list[Subscription]] = {}
+        self.figures = Tally()  # of this run
         self._log: Log | None = None
         self._keep_s = 0.0
         self._pruned_at = 0.0
@@ -160,6 +162,8 @@ class Desk:
         for parcel in parcels:
             if parcel.kind == DELTAS and self._subscribed:
                 self._give(parcel)
+            elif parcel.kind == FIGURES:
+                self.figures.take(parcel.header["who"], parcel.table)
         marks = [p.header for p in parcels if p.kind == MARK]
         for header in marks:
             if "ask" in header and (then := self._asked.pop(header["ask"], None)) is not None:

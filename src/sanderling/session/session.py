@@ -96,6 +96,7 @@ class Session:
             self._plans = PlanFolder.in_(self._work / "plans")
             self._named = PlanFolder.in_(self._work / "queries", are_named=True)
             self._desk = Desk(self._work, self._why_over)
+            self._living.figures = self._desk.figures
             self._journal = Journal(self._work / "journal.jsonl")
             self._tell_again()
         except BaseException:
@@ -201,8 +202,8 @@ class Session:
         self._desk.keep_log(log, self._keep_s)
         try:
             self._query = start_living(
-                self.spark, first, self._plans, inputs, shards, self._work, Settings(), courier.take,
-                self._trigger,
+                self.spark, first, self._plans, inputs, shards, self._work,
+                Settings(is_counted=True), courier.take, self._trigger,
             )  # fmt: skip
         except BaseException:
             courier.close()

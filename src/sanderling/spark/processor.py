@@ -45,7 +45,9 @@ class ShardProcessor(StoredEngine):
         return cast(State, saved)
 
     def new_engine(self, number: int) -> Any:
-        return Shard(self.plans.plan(self.first), number, self.schemas, self.plans.plan)
+        engine = Shard(self.plans.plan(self.first), number, self.schemas, self.plans.plan)
+        engine.is_counting = self.settings.is_counted
+        return engine
 
     def blobs(self, engine: Any, turn: str, parcels: list[Parcel]) -> Iterator[tuple[int, bytes]]:
         """With the merge partition that each goes to: what is not to be merged goes with its own shard's."""
@@ -87,7 +89,9 @@ class MergeProcessor(StoredEngine):
         return cast(State, merged)
 
     def new_engine(self, number: int) -> Any:
-        return Merge(self.plans.plan(self.first), number, self.plans.plan)
+        engine = Merge(self.plans.plan(self.first), number, self.plans.plan)
+        engine.is_counting = self.settings.is_counted
+        return engine
 
     def blobs(self, engine: Any, turn: str, parcels: list[Parcel]) -> Iterator[tuple[int, bytes]]:
         for blob in put_part(self.said, f"{turn}.arrow", parcels):

@@ -28,11 +28,12 @@ from sanderling.deliver.ledger import Totals
 from sanderling.deliver.log import Log
 from sanderling.deliver.targets import Targets, refuse_filled_folder
 from sanderling.errors import ConfigError, InternalError, SanderlingError
+from sanderling.figures import Tally
 from sanderling.ingest.files import SourceFile
 from sanderling.laps import Laps
 from sanderling.pipeline import find_input, for_source
 from sanderling.plan.plans import Plan
-from sanderling.route.parcels import SECONDS, Parcel
+from sanderling.route.parcels import FIGURES, SECONDS, Parcel
 from sanderling.settings import Settings
 from sanderling.spark.checkpoint import agree, alone_in, note_of, refuse_lost_ledger
 from sanderling.spark.placement import shard_keys
@@ -73,6 +74,7 @@ class RunSummary:
     totals: Totals
     seconds: float
     rows_this_time: int
+    figures: Tally = field(default_factory=Tally)  # of this time too, where operators are counted
 
 
 def run_plan(plan: Plan, script: str, options: RunOptions, spark: SparkSession | None = None) -> RunSummary:
@@ -127,19 +129,19 @@ def _deliver(
     if targets.is_folder and targets.updates and ledger.batch < 0 and not ledger.is_finished:
         refuse_filled_folder(targets.updates)
     rows_before = sum(ledger.rows.values())
-    seconds = 0.0
+    seconds, figures = 0.0, Tally()
     delivery.prepare()
     if ledger.is_finished:
         delivery.say_again()
     else:
-        courier = Courier(log, _timed(delivery, options.on_batch), ledger.batch)
+        courier = Courier(log, _timed(delivery, figures, options.on_batch), ledger.batch)
         try:
             seconds = _stream(plan, files, shards, work, courier, options, spark)
         finally:
             courier.close()
         delivery.finish()
     totals = delivery.totals()
-    return RunSummary(totals, seconds, sum(totals.rows.values()) - rows_before)
+    return RunSummary(totals, seconds, sum(totals.rows.values()) - rows_before, figures)
 
 
 def _refuse_input_as_output(files: Files, targets: Targets) -> None:
@@ -222,12 +224,14 @@ def _start_query(
     return start_stream(blobs, plan, keys, work, settings, take, is_bounded=True)
 
 
-def _timed(delivery: Delivery, on_batch: Callable[[BatchTime], object] | None) -> Deliver:
+def _timed(delivery: Delivery, figures: Tally, on_batch: Callable[[BatchTime], object] | None) -> Deliver:
     """Delivery that also tells when it was done and what the workers' seconds went into."""
 
     def deliver(number: int, parcels: list[Parcel]) -> None:
         laps = Laps()
         delivery.batch(number, [p for p in parcels if p.kind != SECONDS])
+        for parcel in (p for p in parcels if p.kind == FIGURES):
+            figures.take(parcel.header["who"], parcel.table)
         laps.end("delivery")
         if on_batch is not None:
             said = [laps.seconds, *(p.header for p in parcels if p.kind == SECONDS)]

@@ -1,0 +1,105 @@
+"""What operators have done, for EXPLAIN ANALYZE: rows in, rows out, rows held, seconds, by operator.
+
+shards, merge partitions ──► the figures of one batch ──► the driver adds them up
+
+An engine tells what it did in this very batch, so that no batch counts twice, however often it is
+restored and wherever it goes on. Nothing of it is saved.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+SCHEMA = pa.schema([
+    ("operator", pa.string()), ("rows_in", pa.int64()), ("rows_out", pa.int64()), ("seconds", pa.float64()),
+    ("held", pa.int64()),
+])  # fmt: skip
+
+
+@dataclass(slots=True)
+class Figure:
+    """Of one operator; None: it does not hold, or count, any."""
+
+    rows_in: int = 0
+    rows_out: int = 0
+    seconds: float = 0.0
+    held: int | None = None
+
+    def add(self, rows_in: int, rows_out: int, seconds: float) -> None:
+        self.rows_in += rows_in
+        self.rows_out += rows_out
+        self.seconds += seconds
+
+
+class Figures:
+    """By operator. Those that work for all queries of a stream are named by it, others by their template."""
+
+    def __init__(self) -> None:
+        self._by_operator: dict[str, Figure] = {}
+
+    def __len__(self) -> int:
+        return len(self._by_operator)
+
+    def add(
+        self,
+        operator: str,
+        rows_in: int | np.integer[Any] = 0,
+        rows_out: int | np.integer[Any] = 0,
+        seconds: float = 0.0,
+    ) -> None:
+        self._by_operator.setdefault(operator, Figure()).add(int(rows_in), int(rows_out), seconds)
+
+    def hold(self, operator: str, rows: int) -> None:
+        """So many now, whatever there were before."""
+        self._by_operator.setdefault(operator, Figure()).held = int(rows)
+
+    @contextmanager
+    def timed(self, operator: str) -> Iterator[None]:
+        started = time.perf_counter()
+        yield
+        self.add(operator, seconds=time.perf_counter() - started)
+
+    def clear(self) -> None:
+        self._by_operator.clear()
+
+    def get(self, operator: str) -> Figure | None:
+        return self._by_operator.get(operator)
+
+    def table(self) -> pa.Table:
+        rows = [(name, f.rows_in, f.rows_out, f.seconds, f.held) for name, f in self._by_operator.items()]
+        columns = list(zip(*rows, strict=True)) or [()] * len(SCHEMA)
+        return pa.table([pa.array(c, t) for c, t in zip(columns, SCHEMA.types, strict=True)], schema=SCHEMA)
+
+
+class Tally:
+    """The figures of all batches, shards and merge partitions together."""
+
+    def __init__(self) -> None:
+        self._sums = Figures()
+        self._held: dict[tuple[str, str], int] = {}  # by operator, and by who holds it
+
+    def take(self, who: str, table: pa.Table) -> None:
+        """What one of them did in a batch."""
+        for row in table.to_pylist():
+            self._sums.add(row["operator"], row["rows_in"], row["rows_out"], row["seconds"])
+            if row["held"] is not None:
+                self._held[row["operator"], who] = row["held"]
+
+    def of(self, operators: Iterable[str]) -> Figure:
+        """Of a line of a plan: of these operators together."""
+        found = Figure()
+        for operator in operators:
+            one = self._sums.get(operator)
+            if one is not None:
+                found.add(one.rows_in, one.rows_out, one.seconds)
+            held = [rows for (name, _), rows in list(self._held.items()) if name == operator]
+            if held:
+                found.held = (found.held or 0) + sum(held)
+        return found

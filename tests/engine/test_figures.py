@@ -1,0 +1,84 @@
+"""EXPLAIN ANALYZE counts the same however readings are cut, sharded, and handed from copy to copy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sanderling.plan.explain import explain_query
+from sanderling.plan.planner import Planner
+from tests.engine.direct import DirectRun
+
+CARS = """
+CREATE STREAM cars (id BIGINT, ts BIGINT, x DOUBLE, y DOUBLE, kind STRING, speed DOUBLE)
+  KEY id TIME ts LOCATION (x, y);
+"""
+
+# Ticks 1 to 4; what is after the last closes it.
+READINGS = """id,ts,x,y,kind,speed
+1,1,0,0,car,10
+2,1,1,1,bus,10
+3,1,50,50,car,10
+1,2,2,2,car,30
+2,2,60,60,bus,10
+3,3,3,3,car,1
+1,9,2,2,car,30
+"""
+
+
+def figures_of(run: DirectRun, name: str) -> dict[str, tuple[str, ...]]:
+    """By the first word of a line: rows in, rows out, rows held."""
+    listing = explain_query(run.plan, name, run.figures)
+    assert listing.columns == ("plan", "rows in", "rows out", "rows held", "seconds")
+    return {row[0].lstrip(" │├└─").split(" ")[0].rstrip(":"): row[1:4] for row in listing.rows}
+
+
+def run_of(
+    tmp_path: Path, sql: str, shards: int = 1, slice_bytes: int = 1 << 20, turns: bool = False
+) -> DirectRun:
+    path = tmp_path / "cars.csv"
+    path.write_text(READINGS)
+    planner = Planner()
+    planner.run_script(CARS + sql)
+    run = DirectRun(planner.plan(), shards, slice_bytes, takes_turns=turns)
+    run.feed_file("cars", path)
+    return run
+
+
+WAYS = pytest.mark.parametrize(
+    ("shards", "slice_bytes", "turns"), [(1, 1 << 20, False), (1, 12, False), (3, 12, False), (3, 12, True)]
+)
+
+
+@WAYS
+def test_a_plain_query(tmp_path: Path, shards: int, slice_bytes: int, turns: bool) -> None:
+    sql = "REGISTER QUERY q AS SELECT id, speed FROM cars WHERE speed > 5 INSIDE (0, 0, 10, 10)"
+    found = figures_of(run_of(tmp_path, sql, shards, slice_bytes, turns), "q")
+    assert found["last"] == ("7", "6", "3")  # all but the last count, since nothing later has come
+    assert found["where"] == ("6", "5", "")
+    assert found["inside"][:2] == ("6", "4")  # 1 and 2 come, 1 changes its speed, 2 leaves
+    assert found["select"] == ("5", "5", "")  # of a change − and +
+    assert found["deliver"] == ("", "", "")
+
+
+@WAYS
+def test_a_composed_query(tmp_path: Path, shards: int, slice_bytes: int, turns: bool) -> None:
+    sql = "REGISTER QUERY q AS SELECT kind, COUNT(*) AS n FROM cars INSIDE (0, 0, 10, 10) GROUP BY kind"
+    found = figures_of(run_of(tmp_path, sql, shards, slice_bytes, turns), "q")
+    assert found["rows"] == ("4", "4", "")  # 1, 2, 3 come, 2 leaves
+    assert found["aggregate"] == ("4", "5", "1")  # car 1, bus 1; no bus; car 2 for car 1
+
+
+@WAYS
+def test_a_window(tmp_path: Path, shards: int, slice_bytes: int, turns: bool) -> None:
+    sql = "REGISTER QUERY q AS SELECT id, ts FROM cars INSIDE (0, 0, 10, 10) WINDOW 2 seconds"
+    found = figures_of(run_of(tmp_path, sql, shards, slice_bytes, turns), "q")
+    assert found["window"][:2] == ("6", "6")
+    assert found["inside"][:2] == ("12", "8")
+
+
+def test_the_nearest(tmp_path: Path) -> None:
+    found = figures_of(run_of(tmp_path, "REGISTER QUERY q AS SELECT id FROM cars kNN (1, 0, 0)"), "q")
+    assert found["knn"][0] == "6"
+    assert found["merge"][1] == "1"  # the first car comes and stays the nearest
