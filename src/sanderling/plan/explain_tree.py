@@ -127,7 +127,9 @@ def _sum(found: tree.Sum, under: Sequence[str]) -> str:
 
 
 def _order(order: tree.Order, names: Sequence[str]) -> str:
-    return names[order.column] + (" DESC" if order.is_descending else "")
+    nulls = f" NULLS {'FIRST' if order.is_null_first else 'LAST'}"
+    is_usual = order.is_null_first != order.is_descending  # NULL is smaller than everything
+    return names[order.column] + (" DESC" if order.is_descending else "") + ("" if is_usual else nulls)
 
 
 def _called(name: str, alias: str) -> str:
