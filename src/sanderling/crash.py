@@ -1,13 +1,15 @@
 """Named places where a process may be killed, for the tests of recovery.
 
 `SANDERLING_CRASH=after-write:3` kills the process at the third passing of that point, as a power
-cut would. Without it a point costs a look-up.
+cut would; a path behind that (`after-write:3:/tmp/trace`) names a file that gets a line before.
+Without it a point costs a look-up.
 """
 
 from __future__ import annotations
 
 import os
 import signal
+from pathlib import Path
 
 POINTS = (
     "before-log",
@@ -33,5 +35,9 @@ def point(name: str) -> None:
     wanted = os.environ.get("SANDERLING_CRASH")
     if wanted and wanted.split(":")[0] == name:
         _passed += 1
-        if _passed == int(wanted.split(":")[1]):
+        _, passing, *trace = wanted.split(":", 2)
+        if _passed == int(passing):
+            for path in trace:
+                with Path(path).open("a") as file:
+                    file.write(f"{os.getpid()}\n")
             os.kill(os.getpid(), signal.SIGKILL)
