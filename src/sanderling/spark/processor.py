@@ -18,7 +18,7 @@ import pyarrow as pa
 from sanderling.deliver.log import put_part
 from sanderling.merge.merge import Merge, merge_of, needs_merge
 from sanderling.operate.shard import Shard
-from sanderling.route.parcels import Parcel
+from sanderling.route.parcels import PART, Parcel
 from sanderling.settings import Settings
 from sanderling.spark.plans import PlanFolder
 from sanderling.spark.stored import State, StoredEngine
@@ -94,7 +94,9 @@ class MergeProcessor(StoredEngine):
         return engine
 
     def blobs(self, engine: Any, turn: str, parcels: list[Parcel]) -> Iterator[tuple[int, bytes]]:
-        for blob in put_part(self.said, f"{turn}.arrow", parcels):
+        # The name of a part of a shard's is not to be hidden in a part of ours.
+        own, names = [p for p in parcels if p.kind != PART], [p for p in parcels if p.kind == PART]
+        for blob in (*put_part(self.said, f"{turn}.arrow", own), *(p.to_bytes() for p in names)):
             yield engine.number, blob
 
     def frame(self, keys: list[int], blobs: list[bytes]) -> pd.DataFrame:
