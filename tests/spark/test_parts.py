@@ -1,0 +1,28 @@
+"""What shards and merge partitions say goes to parts of the log; Spark carries their names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pyarrow as pa
+
+from sanderling.deliver.log import PARTS
+from sanderling.route.parcels import DELTAS, PART, Parcel
+from sanderling.settings import Settings
+from sanderling.spark.plans import PlanFolder
+from sanderling.spark.processor import MergeProcessor
+
+
+def test_the_name_of_a_shards_part_is_not_hidden_in_a_part_of_the_merge_stage(tmp_path: Path) -> None:
+    (tmp_path / PARTS).mkdir()
+    merges = MergeProcessor(PlanFolder.in_(tmp_path / "plans"), 0, [0], Settings(), str(tmp_path))
+    much = pa.table({"c0": np.random.default_rng(1).random(20_000)})
+    rows, name = (
+        Parcel(DELTAS, much, {"template": 0, "stream": "s"}),
+        Parcel(PART, pa.table({}), {"file": "a"}),
+    )
+    told = merges.blobs(SimpleNamespace(number=0), "merge-0-1", [rows, name])
+    found = [Parcel.from_bytes(blob) for _, blob in told]
+    assert [(p.kind, p.header["file"]) for p in found] == [(PART, "merge-0-1.arrow"), (PART, "a")]
