@@ -26,6 +26,7 @@ Bools = npt.NDArray[np.bool_]
 NOTHING = np.empty(0, np.int64)
 
 Tables = Mapping[str, PlannedTable]
+Closed = dict[str, tuple[int, bool]]  # by stream the tick that has closed, and whether it has ended
 
 
 @dataclass(slots=True)
@@ -68,13 +69,13 @@ class Composed:
             self.turns = _without(self.turns, gone)
             self.begun = np.setdiff1d(self.begun, gone)
 
-    def advance(self, came: Input, closed: Mapping[str, int]) -> pa.Table:
+    def advance(self, came: Input, closed: Closed) -> pa.Table:
         """One batch; `closed` says by stream which tick has closed. Gives signed rows."""
         for branch, rows in came.rows.items():
             before = self.waiting.get(branch)
             self.waiting[branch] = rows if before is None else pa.concat_tables([before, rows])
         self.turns = pa.concat_tables([self.turns, came.turns])
-        self.ready = min(closed.get(name, NOTHING_YET) for name in self.planned.streams)
+        self.ready = _ready([closed.get(name, (NOTHING_YET, False)) for name in self.planned.streams])
         branches: dict[int, pa.Table] = {}
         for branch, rows in list(self.waiting.items()):
             branches[branch], self.waiting[branch] = _split(rows, self.ready)
@@ -157,6 +158,12 @@ def _split(rows: pa.Table, ready: int) -> tuple[pa.Table, pa.Table]:
     if is_ready.all():
         return rows, rows[:0]
     return rows.filter(pa.array(is_ready)), rows.filter(pa.array(~is_ready))
+
+
+def _ready(closed: Sequence[tuple[int, bool]]) -> int:
+    """Up to which tick all have come; nobody waits for a stream that has ended."""
+    running = [tick for tick, is_ended in closed if not is_ended]
+    return min(running) if running else max(tick for tick, _ in closed)
 
 
 def _before(rows: pa.Table, ended: I64, end: I64) -> pa.Table:

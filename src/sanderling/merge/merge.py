@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from sanderling.figures import Figures
-from sanderling.merge.composed import Composed, Input
+from sanderling.merge.composed import Closed, Composed, Input
 from sanderling.merge.consolidate import consolidate
 from sanderling.merge.latest import MergeLatest, Order
 from sanderling.merge.nearest import MergeNearest
@@ -67,9 +67,9 @@ class Merge:
         self.latest: dict[int, MergeLatest] = {}
         self.orders: dict[str, Order] = {}  # by stream
         self.composed: dict[int, Composed] = {}  # by the template of the composed queries
-        self.closed: dict[str, int] = {}  # by stream, of those that composed queries read
+        self.closed: Closed = {}  # by stream, of those that composed queries read
         # What came for trees since it was last saved, batch by batch: replaying it gives their state.
-        self.came: list[tuple[dict[int, Input], dict[str, int]]] = []
+        self.came: list[tuple[dict[int, Input], Closed]] = []
         self._follow(plan)
 
     def _follow(self, plan: Plan) -> None:
@@ -208,7 +208,7 @@ class Merge:
     def _compose(self, inputs: dict[int, Input], clocks: list[Parcel]) -> list[Parcel]:
         closed = dict(self.closed)
         for clock in clocks:
-            closed[clock.header["stream"]] = clock.header["closed_to"]
+            closed[clock.header["stream"]] = (clock.header["closed_to"], clock.header["is_ended"])
             for template, composed in self.composed.items():
                 is_mine = np.isin(clock.table.column("query").to_numpy(), composed.planned.queries)
                 if is_mine.any():
@@ -218,7 +218,7 @@ class Merge:
             self.came.append((inputs, closed))
         return self.compose(inputs, closed)
 
-    def compose(self, inputs: dict[int, Input], closed: dict[str, int]) -> list[Parcel]:
+    def compose(self, inputs: dict[int, Input], closed: Closed) -> list[Parcel]:
         """What came for trees goes through them; also again, when a batch is replayed."""
         self.closed = closed
         out = []

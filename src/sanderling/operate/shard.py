@@ -353,8 +353,9 @@ class StreamShard:
             "tick": np.concatenate([at[has_begun], end[has_ended]]),
             "sign": np.repeat([1, -1], [int(has_begun.sum()), int(has_ended.sum())]),
         }
-        closed_to = NEVER if clock.is_ended else clock.closed_to
-        header = {"stream": self.stream.name, "closed_to": int(closed_to)}
+        header = {
+            "stream": self.stream.name, "closed_to": int(clock.closed_to), "is_ended": clock.is_ended
+        }  # fmt: skip
         return Parcel(CLOCK, pa.table(turns, schema=TURNS), header)
 
     def counted(self) -> Figures:
