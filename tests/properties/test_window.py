@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -18,6 +19,8 @@ from tests.properties.runs import RELAXED, Cut, check, cuts, declarations, engin
 from tests.properties.worlds import World, ask, worlds
 
 __all__ = ["fences"]
+
+IS_OF_ALL = re.compile(r"WINDOW \d+ ROWS(?! PER)")
 
 
 @RELAXED
@@ -54,28 +57,38 @@ def test_what_comes_later_begins_alike_however_the_input_is_cut(
     later: tuple[World, int, list[str], list[str]], cut: Cut, fences: Path, tmp_path: Path
 ) -> None:
     """What is kept when a query comes depends on the plan and the clock alone; its answer is its updates."""
-    assume(not any("PREVIOUS" in said for said in later[2]))
-    begins_alike(later, cut, fences, tmp_path)
-
-
-@pytest.mark.xfail(
-    strict=False, reason="what PREVIOUS is for readings from before a later query still depends on the cut"
-)
-@RELAXED
-@given(later=later_asks(), cut=cuts)
-def test_previous_that_comes_later_begins_alike_however_the_input_is_cut(
-    later: tuple[World, int, list[str], list[str]], cut: Cut, fences: Path, tmp_path: Path
-) -> None:
-    assume(any("PREVIOUS" in said for said in later[2]))
-    begins_alike(later, cut, fences, tmp_path)
-
-
-def begins_alike(
-    later: tuple[World, int, list[str], list[str]], cut: Cut, fences: Path, tmp_path: Path
-) -> None:
+    running = [said for a in later[0].asks for said in a.statements()]
+    assume(not any(IS_OF_ALL.search(said) for said in running))  # see below
     plain = Cut(1 << 20, 1, "never", False, False)
     wanted, got = (told(later, how, fences, tmp_path) for how in (plain, cut))
     assert got == wanted
+
+
+@pytest.mark.xfail(
+    strict=True,
+    reason="while n ROWS runs each shard holds its own last n readings, and a later window sees them",
+)
+def test_a_window_that_comes_while_n_rows_runs_begins_alike_with_any_number_of_shards(tmp_path: Path) -> None:
+    # All but one are gone when the window comes: one shard holds the last reading of all, another its own.
+    came = [f"{key},{ts},0,0,false" for ts, key in enumerate("abcdefgh")]
+    went = [f"{key},{ts},0,0,true" for ts, key in enumerate("bcdefgh", 8)]
+    parts = ([*came, *went, "a,15,0,0,false", "a,16,0,0,false"], ["a,17,0,0,false", "a,18,0,0,false"])
+    heard = []
+    for shards in (1, 2):
+        living = LivingPlan()
+        living.execute(
+            "CREATE STREAM cars (id STRING, ts BIGINT, x DOUBLE, y DOUBLE, gone BOOLEAN) KEY id TIME ts "
+            "LOCATION (x, y) GONE gone; REGISTER QUERY one AS SELECT id FROM cars WINDOW 1 ROWS"
+        )
+        run = DirectRun(living.start().plan, shards, living=living)
+        for rows in parts:
+            if run.updates:
+                run.execute("REGISTER QUERY more AS SELECT id FROM cars WINDOW 1 HOUR")
+            (tmp_path / "part.csv").write_text("\n".join(["id,ts,x,y,gone", *rows]) + "\n")
+            run.feed_file("cars", tmp_path / "part.csv")
+        run.close_to("cars", 18_000_000)
+        heard.append(Counter(run.updates))
+    assert heard[0] == heard[1]
 
 
 def told(
