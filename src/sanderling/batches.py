@@ -15,8 +15,14 @@ TS = "__ts"
 ROW = "__row"
 LATE = "__late"
 
-# Which composed queries begin (1) and end (-1) at which tick, as one stream tells it.
-TURNS = pa.schema([("query", pa.int32()), ("tick", pa.int64()), ("sign", pa.int8())])
+# Which composed queries begin (1) and end (-1) at which tick, as a shard of one stream tells it, and whether
+# there were readings before that tick.
+TURNS = pa.schema(
+    [
+        ("query", pa.int32()), ("tick", pa.int64()), ("sign", pa.int8()),
+        ("stream", pa.string()), ("has_past", pa.bool_()),
+    ]
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,8 @@
 rows of branches ─┐
 rows of tables ───┼─► wait for the slowest stream ─► tree ─► signed rows
 begun, ended ─────┘
+
+A query that was registered while streams run waits until all of them have begun with it.
 """
 
 from __future__ import annotations
@@ -13,12 +15,14 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sanderling.batches import TURNS
 from sanderling.clock import NOTHING_YET, ticks_from
-from sanderling.merge.consolidate import repeated
+from sanderling.merge.consolidate import put_together, repeated
 from sanderling.merge.constants import Constants
 from sanderling.merge.tree import Tree
+from sanderling.merge.turns import Turned, Turns
 from sanderling.plan.plans import PlannedTable, PlannedTree
 
 I64 = npt.NDArray[np.int64]
@@ -44,14 +48,15 @@ class Composed:
     however streams are cut into batches and whichever of them runs ahead.
     """
 
-    def __init__(self, planned: PlannedTree, tables: Tables):
+    def __init__(self, planned: PlannedTree, tables: Tables, is_joining: bool = False):
         self.planned = planned
         self.tables = tables
         self.tree = Tree(planned.root, Constants(planned.queries, planned.constants))
         self.ready = NOTHING_YET  # all streams have closed this tick
         self.waiting: dict[int, pa.Table] = {}
-        self.turns = TURNS.empty_table()
-        self.begun = np.empty(0, np.int64)
+        self.turns = Turns()
+        if is_joining:
+            self.turns.join(planned.queries)
         # By table the ticks that its changes hold from, and whether the tree has been told.
         self.ticks: dict[str, I64] = {}
         self.is_told: dict[str, Bools] = {}
@@ -60,49 +65,52 @@ class Composed:
     def turn_to(self, planned: PlannedTree, tables: Tables) -> None:
         """Goes on with these queries; nothing is left of those that were dropped."""
         gone = np.setdiff1d(self.planned.queries, planned.queries)
+        self.turns.join(np.setdiff1d(planned.queries, self.planned.queries))
         self.planned, self.tables = planned, tables
         self.tree.constants.replace(planned.queries, planned.constants)
         self._learn_changes(self.ready)
         if len(gone):
             self.tree.forget(gone)
             self.waiting = {b: _without(rows, gone) for b, rows in self.waiting.items()}
-            self.turns = _without(self.turns, gone)
-            self.begun = np.setdiff1d(self.begun, gone)
+            self.turns.forget(gone)
 
     def advance(self, came: Input, closed: Closed) -> pa.Table:
         """One batch; `closed` says by stream which tick has closed. Gives signed rows."""
         for branch, rows in came.rows.items():
             before = self.waiting.get(branch)
             self.waiting[branch] = rows if before is None else pa.concat_tables([before, rows])
-        self.turns = pa.concat_tables([self.turns, came.turns])
-        self.ready = _ready([closed.get(name, (NOTHING_YET, False)) for name in self.planned.streams])
-        branches: dict[int, pa.Table] = {}
-        for branch, rows in list(self.waiting.items()):
-            branches[branch], self.waiting[branch] = _split(rows, self.ready)
-        begun, ended, end = self._turned()
+        clocks = {name: closed.get(name, (NOTHING_YET, False)) for name in self.planned.streams}
+        self.ready = _ready(list(clocks.values()))
+        running = [name for name, (_, is_ended) in clocks.items() if not is_ended]
+        turned = self.turns.take(came.turns, self.ready, running)
+        branches = {branch: self._released(branch, turned) for branch in list(self.waiting)}
+        begun = pa.table({"query": turned.begun, "tick": turned.begin})
         changes = self._changes()
         schema = self.planned.template.schema()
         if not any(t.num_rows for t in (*branches.values(), *changes.values(), begun)):
             out = schema.empty_table()
         else:
             out = repeated(self.tree.apply(branches, changes, begun), schema)
-        if len(ended):
-            self.tree.forget(ended)
-            out = _before(out, ended, end)
+        if len(turned.ended):
+            self.tree.forget(turned.ended)
+            out = _before(out, turned.ended, turned.end)
         return out
 
-    def _turned(self) -> tuple[pa.Table, I64, I64]:
-        """Queries that begin, when the first of their streams says so; and those that end, with the tick."""
-        now, self.turns = _split(self.turns, self.ready)
-        query, tick, sign = (now.column(c).to_numpy() for c in TURNS.names)
-        order = np.argsort(tick[sign > 0], kind="stable")
-        begun, first = np.unique(query[sign > 0][order], return_index=True)
-        is_new = ~np.isin(begun, self.begun)
-        begun, first = begun[is_new], tick[sign > 0][order][first[is_new]]
-        ended, row = np.unique(query[sign < 0], return_index=True)
-        if len(begun) or len(ended):
-            self.begun = np.setdiff1d(np.union1d(self.begun, begun), ended)
-        return pa.table({"query": begun, "tick": first}), ended.astype(np.int64), tick[sign < 0][row]
+    def _released(self, branch: int, turned: Turned) -> pa.Table:
+        """Rows of ticks that are ready; of a query that has waited for streams ahead, at its begin."""
+        rows = self.waiting[branch]
+        query, tick = (rows.column(c).to_numpy() for c in ("query", "tick"))
+        is_ready = (tick <= self.ready) & ~np.isin(query, self.turns.joining)
+        self.waiting[branch] = rows[:0] if is_ready.all() else rows.filter(pa.array(~is_ready))
+        rows = rows if is_ready.all() else rows.filter(pa.array(is_ready))
+        if not turned.is_joined.any():
+            return rows
+        order = np.argsort(turned.begun)
+        begun, begin = turned.begun[order], turned.begin[order]
+        query, tick = (rows.column(c).to_numpy() for c in ("query", "tick"))
+        at = np.minimum(np.searchsorted(begun, query), len(begun) - 1)
+        tick = np.where(begun[at] == query, np.maximum(tick, begin[at]), tick)
+        return rows.set_column(rows.column_names.index("tick"), "tick", pa.array(tick))
 
     def _learn_changes(self, ready: int) -> None:
         """What is heard of now holds from the next tick on, or from its own time on, if that is later."""
@@ -137,27 +145,30 @@ class Composed:
 
     def answer(self, queries: Sequence[int], rows: Mapping[int, pa.Table], tick: int) -> pa.Table:
         """The whole answers of some queries, of the whole answers of their branches."""
-        mine = np.intersect1d(queries, self.planned.queries)
+        mine = np.setdiff1d(np.intersect1d(queries, self.planned.queries), self.turns.joining)
         schema = self.planned.template.schema()
         if not len(mine) or self.ready == NOTHING_YET:
             return schema.empty_table()
         fresh = Tree(self.planned.root, self.tree.constants)
         tables = {name: self._rows_of(name, np.flatnonzero(told)) for name, told in self.is_told.items()}
         begun = pa.table({"query": mine, "tick": np.full(len(mine), tick)})
-        return repeated(put_at(fresh.apply(dict(rows), tables, begun), tick), schema)
+        now = {b: _known(rows.get(b), self.waiting.get(b), mine) for b in {*rows, *self.waiting}}
+        return repeated(put_together(put_at(fresh.apply(now, tables, begun), tick)), schema)
+
+
+def _known(whole: pa.Table | None, ahead: pa.Table | None, queries: I64) -> pa.Table:
+    """A branch's whole answer without what its stream, being ahead, has told for later ticks."""
+    parts = [] if whole is None else [whole]
+    if ahead is not None:
+        back = pc.negate(ahead.column("sign"))
+        parts.append(ahead.set_column(ahead.column_names.index("sign"), "sign", back))
+    rows = pa.concat_tables(parts, promote_options="permissive")
+    return rows.filter(pa.array(np.isin(rows.column("query").to_numpy(), queries)))
 
 
 def put_at(rows: pa.Table, tick: int) -> pa.Table:
     """What is there, as if it had come at this tick."""
     return rows.set_column(1, "tick", pa.array(np.full(rows.num_rows, tick), pa.int64()))
-
-
-def _split(rows: pa.Table, ready: int) -> tuple[pa.Table, pa.Table]:
-    """Those up to a tick, and the rest."""
-    is_ready = rows.column("tick").to_numpy() <= ready
-    if is_ready.all():
-        return rows, rows[:0]
-    return rows.filter(pa.array(is_ready)), rows.filter(pa.array(~is_ready))
 
 
 def _ready(closed: Sequence[tuple[int, bool]]) -> int:

@@ -72,7 +72,7 @@ class Merge:
         self.came: list[tuple[dict[int, Input], Closed]] = []
         self._follow(plan)
 
-    def _follow(self, plan: Plan) -> None:
+    def _follow(self, plan: Plan, is_running: bool = False) -> None:
         """What is known of queries that the plan does not have is forgotten."""
         before, self.nearest, self.version = self.nearest, {}, plan.version
         self.templates = plan.templates()
@@ -90,7 +90,7 @@ class Merge:
         for planned in plan.trees:
             known = trees.get(planned.template.id)
             if known is None:
-                known = Composed(planned, tables)
+                known = Composed(planned, tables, is_joining=is_running)
             else:
                 known.turn_to(planned, tables)
             self.composed[planned.template.id] = known
@@ -112,7 +112,7 @@ class Merge:
     def turn_to(self, version: int) -> None:
         """Goes on under this version; those between need no look, since no number is given twice."""
         if version > self.version:
-            self._follow(self.plan_of(version))
+            self._follow(self.plan_of(version), is_running=True)
 
     def begin_at(self, version: int) -> None:
         """A new merge partition begins with this version; its lists come from what was saved."""

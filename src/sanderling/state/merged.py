@@ -27,8 +27,9 @@ def snapshot(merge: Merge) -> bytes:
             tables[f"tree.{template}.{name}"] = table
         for branch, rows in composed.waiting.items():
             tables[f"waiting.{template}.{branch}"] = rows
-        tables[f"turns.{template}"] = composed.turns
-        tables[f"begun.{template}"] = pa.table({"query": composed.begun})
+        tables[f"turns.{template}"] = composed.turns.told
+        tables[f"begun.{template}"] = pa.table({"query": composed.turns.begun})
+        tables[f"joining.{template}"] = pa.table({"query": composed.turns.joining})
         for name, ticks in composed.ticks.items():
             tables[f"changes.{template}.{name}"] = pa.table({"tick": ticks, "told": composed.is_told[name]})
         trees[str(template)] = composed.ready
@@ -73,8 +74,10 @@ def _restore_tree(composed: Composed, template: str, ready: int, tables: dict[st
         composed.is_told[name] = np.asarray(changes.column("told").to_numpy(), np.bool_)
     composed.tree.restore(_under(f"tree.{template}.", tables))
     composed.waiting = {int(b): rows for b, rows in _under(f"waiting.{template}.", tables).items()}
-    composed.turns = tables[f"turns.{template}"]
-    composed.begun = np.asarray(tables[f"begun.{template}"].column("query").to_numpy(), np.int64)
+    turns = composed.turns
+    turns.told = tables[f"turns.{template}"]
+    turns.begun = np.asarray(tables[f"begun.{template}"].column("query").to_numpy(), np.int64)
+    turns.joining = np.asarray(tables[f"joining.{template}"].column("query").to_numpy(), np.int64)
 
 
 def catch_up(merge: Merge, deltas: list[bytes]) -> None:

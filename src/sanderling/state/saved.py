@@ -15,11 +15,12 @@ from sanderling.batches import TS
 from sanderling.errors import StateError
 from sanderling.operate.pairs import MoveBatch
 from sanderling.operate.readings import LastReadings, int64_of
-from sanderling.operate.shard import Clock, Shard, StreamShard
+from sanderling.operate.shard import Shard
+from sanderling.operate.stream_shard import Clock, StreamShard
 from sanderling.operate.waiting import Wait
 from sanderling.route.parcels import tables_from_bytes, tables_to_bytes
 
-FORMAT = 4
+FORMAT = 5
 
 
 def snapshot(shard: Shard) -> bytes:
