@@ -36,6 +36,7 @@ from sanderling.language.statements import (
     Statement,
     Value,
 )
+from sanderling.language.unions import UnionParser
 from sanderling.language.windows import WindowParser
 from sanderling.types import ALIASES, TYPES
 
@@ -64,6 +65,7 @@ class Sanderling(Spark):
     class Parser(
         CoverageParser,
         NearestParser,
+        UnionParser,
         WindowParser,
         ChangeParser,
         Spark.Parser,  # type: ignore[valid-type, misc]
@@ -207,17 +209,6 @@ class Sanderling(Spark):
             raise self.refuse(
                 "query.unsupported", f"{word} is not supported yet", "remove the clause", self._curr
             )
-
-        def _parse_set_operations(self, this: Any) -> Any:
-            if self._curr and self._curr.token_type in self.SET_OPERATIONS:
-                is_all = self._next is not None and self._next.token_type == TokenType.ALL
-                if self._curr.token_type != TokenType.UNION or not is_all:
-                    word = self._curr.text.upper()
-                    raise self.refuse(
-                        "query.unsupported", f"{word} is not supported by itself",
-                        "write UNION ALL, and SELECT DISTINCT above it to have each row once", self._curr,
-                    )  # fmt: skip
-            return super()._parse_set_operations(this)
 
         def _parse_our_clause(self) -> tuple[str, Any]:
             self._advance()
@@ -415,15 +406,15 @@ class Sanderling(Spark):
             body = self._curr
             if body and body.token_type == TokenType.WITH:
                 self._refuse_clause()
-            if not body or body.token_type != TokenType.SELECT:
+            if not body or body.token_type not in (TokenType.SELECT, TokenType.L_PAREN):
                 self.raise_error("Expected SELECT")
             if self._next and self._next.token_type == TokenType.HINT:
                 self._advance()
                 self._refuse_clause()
             if self._next and self._next.token_type == TokenType.ALIAS:
                 self.raise_error("Expected a column before AS", self._next)
-            select = self._parse_select()
-            if not isinstance(select, (exp.Select, exp.Union)):
+            select = self._parse_whole_query()
+            if not isinstance(select, (exp.Select, exp.Union, exp.Subquery)):
                 self.raise_error("Expected SELECT", body)
             span = self._span_from(first)
             inside, nearest = select.args.pop("inside", None), select.args.pop("nearest", None)

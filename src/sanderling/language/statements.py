@@ -205,7 +205,7 @@ class Explain:
 @dataclass(frozen=True, slots=True)
 class RegisterQuery:
     name: Name
-    select: exp.Select | exp.Union
+    select: exp.Select | exp.Union | exp.Subquery
     inside: InsideTarget | None
     sql: str
     span: Span

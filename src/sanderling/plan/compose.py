@@ -112,7 +112,8 @@ class Work:
         if isinstance(query, exp.Union):
             return self._union(query, text)
         if isinstance(query, exp.Subquery):
-            return self.query(query.this, text)
+            scope = RowScope(text, self.statement.name.span, [])
+            return self._first_of(query, self.query(query.this, text), scope)
         assert isinstance(query, exp.Select)
         if statement is not None:
             clauses = (statement.inside, statement.nearest, statement.window)
@@ -139,9 +140,16 @@ class Work:
             types.append(common)
         children = tuple(identity(side.node, types) for side in (left, right))
         columns = tuple(Column(c.name, t) for c, t in zip(left.columns, types, strict=True))
-        derived = Derived(tree.Union(children), columns, left.place if _is_same(left, right) else None)
-        if union.args.get("order") or union.args.get("limit"):
-            return Grouping(self.composer.selects, self.constants).first_of(union, derived, scope)
+        node: tree.Node = tree.Union(children)
+        if union.args.get("distinct"):
+            node = tree.Distinct(node)
+        derived = Derived(node, columns, left.place if _is_same(left, right) else None)
+        return self._first_of(union, derived, scope)
+
+    def _first_of(self, query: exp.Expr, derived: Derived, scope: RowScope) -> Derived:
+        """With ORDER BY and LIMIT behind a union or behind brackets."""
+        if query.args.get("order") or query.args.get("limit"):
+            return Grouping(self.composer.selects, self.constants).first_of(query, derived, scope)
         return derived
 
 

@@ -80,32 +80,34 @@ class Grouping:
         return derived if above is not scope else replace(derived, place=_place(select.expressions, scope))
 
     def first_of(self, union: exp.Expr, derived: Derived, scope: RowScope) -> Derived:
-        """ORDER BY and LIMIT of a union: over its columns."""
+        """ORDER BY and LIMIT behind a union or behind brackets: over the columns there."""
         over = RowScope(scope.text, scope.span, [Side("", derived, scope.span)])
         over.places = {(0, c.name): i for i, c in enumerate(derived.columns)}
         items = [exp.column(exp.to_identifier(c.name, quoted=True)) for c in derived.columns]
         orders = self._orders(union, items, over)
         written = [computed(self.selects, item, over, self.constants) for item in items]
-        return self._finished(union, derived.node, None, written, orders, over)
+        found = self._finished(union, derived.node, None, written, orders, over)
+        return replace(found, place=derived.place)
 
     def _finished(
         self, select: exp.Expr, node: tree.Node, condition: tree.Computed | None, written: list[Written],
         orders: list[tuple[exp.Expr, bool, bool]], scope: Scope,
     ) -> Derived:  # fmt: skip
+        is_distinct = isinstance(select, exp.Select) and select.args.get("distinct") is not None
         columns = [w.as_named() for w in written]
         place_of = {c.sql: i for i, c in reversed(list(enumerate(columns)))}
         found: list[tree.Order] = []
         for order, is_descending, is_null_first in orders:
             key = computed(self.selects, order, scope, self.constants).as_computed()
             if key.sql not in place_of:
-                if select.args.get("distinct"):
+                if is_distinct:
                     message = "with DISTINCT, ORDER BY takes columns of the select list"
                     raise scope.refuse(order, "query.unsupported", message, "add it to the select list")
                 place_of[key.sql] = len(columns)
                 columns.append(key)
             found.append(tree.Order(place_of[key.sql], is_descending, is_null_first))
         node = selected(node, condition, columns)
-        if select.args.get("distinct") and not isinstance(select, exp.Union):
+        if is_distinct:
             node = tree.Distinct(node)
         if found:
             node = tree.First(node, tuple(found), self._count(select, scope))
