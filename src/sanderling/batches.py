@@ -49,11 +49,13 @@ class CandidateBatch:
 class ListingBatch:
     """Readings of a shard, for the order of all: ts, key, and their numbers in the shard.
 
-    `is_anew`: they are all that matters of what was listed before.
+    `is_anew`: they are all that matters of what was listed before. Then `is_own` says whether the shard shows
+    them to everybody; of the others those count that are among the last `reach` of all.
     """
 
     rows: pa.Table
     is_anew: bool = False
+    reach: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from sanderling.merge.lists import ShardLists
 from sanderling.merge.merge import Merge
 from sanderling.plan.living import LivingPlan
+from sanderling.route.parcels import Parcel
 from sanderling.state import merged
 from tests.engine.direct import DirectRun
 
@@ -112,3 +114,41 @@ def test_one_asks_for_ranges_as_before(run: DirectRun, tmp_path: Path) -> None:
     run.execute("REGISTER QUERY y AS SELECT y FROM taxi INSIDE (0, 0, 5, 5)")
     feed(run, tmp_path, 3)
     assert len(run.ask("y")) == 6
+
+
+def test_a_window_that_comes_over_one_stream_leaves_the_order_of_another_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In one batch, as on Spark: a plan that concerns one stream, and readings of the other."""
+    living = LivingPlan()
+    other = STREAM.replace("taxi", "bus")
+    living.execute(STREAM + other + "REGISTER QUERY last AS SELECT id FROM taxi WINDOW 30 ROWS;"
+                   "REGISTER QUERY buses AS SELECT id FROM bus WINDOW 1 ROWS")  # fmt: skip
+    run = DirectRun(living.start().plan, 2, living=living)
+    feed(run, tmp_path, 1)
+    said: list[Parcel] = []
+    with monkeypatch.context() as patch:
+        patch.setattr(run, "_tell", lambda parcels: said.extend(parcels) or [])
+        run.execute("REGISTER QUERY more AS SELECT id FROM bus WINDOW 2 ROWS")
+    advance = run._advance
+    with monkeypatch.context() as patch:
+        patch.setattr(run, "_advance", lambda parcels: advance([[*said, *mine] for mine in parcels]))
+        (tmp_path / "rows.csv").write_text("id,ts,x,y\n7,3,0,0\n")
+        run.feed_file("taxi", tmp_path / "rows.csv")
+    run.close_to("taxi", 3_000_000)
+    assert len(run.ask("last")) == 30
+
+
+@pytest.mark.parametrize("shards", [1, 2, 7])
+def test_more_rows_begin_with_those_that_fewer_rows_hold(shards: int, tmp_path: Path) -> None:
+    living = LivingPlan()
+    living.execute(STREAM.replace("(x, y)", "(x, y) WITH (stale_after = 1)"))
+    living.execute("REGISTER QUERY three AS SELECT id, ts FROM taxi WINDOW 3 ROWS")
+    run = DirectRun(living.start().plan, shards, living=living)
+    rows = [f"{key},{ts},0,0" for ts in (1, 2, 3) for key in range(4)]
+    (tmp_path / "rows.csv").write_text("\n".join(["id,ts,x,y", *rows, "0,9,0,0", "0,10,0,0"]) + "\n")
+    run.feed_file("taxi", tmp_path / "rows.csv")
+    run.execute("REGISTER QUERY nine AS SELECT id, ts FROM taxi WINDOW 9 ROWS")
+    run.close_to("taxi", 10_000_000)
+    held = [tuple(json.loads(line)["row"].values()) for line in run.ask("nine")]
+    assert held == [(0, 9), (0, 10), (2, 3), (3, 3)]

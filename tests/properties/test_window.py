@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sanderling.operate import asks, history, holders, readings, whereabouts, window
@@ -19,8 +18,6 @@ from tests.properties.runs import RELAXED, Cut, check, cuts, declarations, engin
 from tests.properties.worlds import World, ask, worlds
 
 __all__ = ["fences"]
-
-IS_OF_ALL = re.compile(r"WINDOW \d+ ROWS(?! PER)")
 
 
 @RELAXED
@@ -57,17 +54,11 @@ def test_what_comes_later_begins_alike_however_the_input_is_cut(
     later: tuple[World, int, list[str], list[str]], cut: Cut, fences: Path, tmp_path: Path
 ) -> None:
     """What is kept when a query comes depends on the plan and the clock alone; its answer is its updates."""
-    running = [said for a in later[0].asks for said in a.statements()]
-    assume(not any(IS_OF_ALL.search(said) for said in running))  # see below
     plain = Cut(1 << 20, 1, "never", False, False)
     wanted, got = (told(later, how, fences, tmp_path) for how in (plain, cut))
     assert got == wanted
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="while n ROWS runs each shard holds its own last n readings, and a later window sees them",
-)
 def test_a_window_that_comes_while_n_rows_runs_begins_alike_with_any_number_of_shards(tmp_path: Path) -> None:
     # All but one are gone when the window comes: one shard holds the last reading of all, another its own.
     came = [f"{key},{ts},0,0,false" for ts, key in enumerate("abcdefgh")]

@@ -136,9 +136,9 @@ def release(segments: I64, head: I64, before: I64, leave: I64, cut: I64) -> I64:
 
 
 @jit
-def relink(objects: I64, last_row: I64, after: I64) -> None:
-    """Which row follows which, of rows in order of time."""
-    for r in range(len(objects)):
+def relink(rows: I64, objects: I64, last_row: I64, after: I64) -> None:
+    """Which row follows which, of these, in order of time."""
+    for r in rows:
         p = last_row[objects[r]]
         if p >= 0:
             after[p] = r

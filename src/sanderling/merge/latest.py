@@ -61,10 +61,11 @@ class Order:
         self.total += len(order)
         self.fresh += len(order)
 
-    def begin_anew(self, listings: list[tuple[int, pa.Table]]) -> None:
-        """These are all readings that are known."""
+    def begin_anew(self, listings: list[tuple[int, pa.Table]], reach: int) -> None:
+        """All that is known now: readings that shards show to everybody, and the last `reach` of all."""
+        known = self.code[max(len(self.code) - reach, 0) :]
         self.code, self.tick, self.is_anew = self.code[:0], self.tick[:0], True
-        self.append(listings)
+        self.append([(shard, _that_count(shard, listing, known)) for shard, listing in listings])
 
     def forget(self) -> None:
         """What is out of reach."""
@@ -95,6 +96,13 @@ class Order:
         self.tick = np.concatenate([self.tick[known], table.column("tick").to_numpy()])
         self.total, self.fresh, self.is_anew = total, 0, False
         self.forget()
+
+
+def _that_count(shard: int, listing: pa.Table, known: I64) -> pa.Table:
+    """A shard holds its own last n readings, which are more than those among the last n of all."""
+    is_known = np.isin(shard * SHARD + listing.column("number").to_numpy(), known)
+    is_own = listing.column("is_own").to_numpy()
+    return listing.drop_columns(["is_own"]).filter(pa.array(is_known | is_own))
 
 
 class MergeLatest:

@@ -186,8 +186,10 @@ class Merge:
             mine = [p for p in parcels if p.header["stream"] == stream and p.table.num_rows]
             order = self.orders[stream]
             parts = {n: part for n, part in self.latest.items() if part.stream == stream}
-            if any(p.kind == LISTING and p.header["is_anew"] for p in parcels):
-                order.begin_anew([_of_shard(p) for p in mine if p.kind == LISTING and p.header["is_anew"]])
+            anew = [p for p in parcels if p.kind == LISTING and p.header["is_anew"]]
+            anew = [p for p in anew if p.header["stream"] == stream]
+            if anew:
+                order.begin_anew([_of_shard(p) for p in anew], anew[0].header["reach"])
                 for part in parts.values():
                     part.replace(order)
             order.append([_of_shard(p) for p in mine if p.kind == LISTING and not p.header["is_anew"]])

@@ -4,6 +4,9 @@ closing ticks ──► rows behind the others ──► who follows whom ──
 
 A reading is in a window from its own tick on, up to the tick in which it leaves; for a window of
 time both follow from its time. What no window needs any more is forgotten.
+
+A shard holds its own last n readings for n ROWS, and of all shards' n the merge stage picks. Which are
+picked no shard knows: so windows that come later do not see those that nobody else holds.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sanderling.batches import TS
+from sanderling.batches import TS, ListingBatch
 from sanderling.catalog import Stream
 from sanderling.clock import NOTHING_YET, tick_end, tick_ends
 from sanderling.kernels.fold import stale_tick
@@ -52,6 +55,7 @@ class History:
     """Promises (tests/properties/test_window.py, tests/engine/test_history.py):
 
     exact     when a reading leaves a window depends on the readings alone, not on how they were cut
+    placing   what a window begins with does not depend on the number of shards
     cost      closing a tick costs by readings that come and leave, not by those that are held
     memory    what no window needs is forgotten: at most as much again as is needed, and a little more
     """
@@ -73,11 +77,13 @@ class History:
         self._x, self._y = (Growing(float64_of(store, c), np.nan) for c in (self.stream.x, self.stream.y))
         self.keys = Keys(pa.nulls(0, store.schema.field(self.stream.key).type))
         self._object = Growing(self.keys.number(flat(store.column(self.stream.key))), -1)
-        _, some, segment = np.unique(segment, return_index=True, return_inverse=True)
-        self._segment, self._cut = Growing(segment, -1), Growing(cut[some], NEVER)
+        own = np.flatnonzero(segment >= 0)
+        _, some, numbered = np.unique(segment[own], return_index=True, return_inverse=True)
+        self._segment, self._cut = Growing(np.full(len(self), -1), -1), Growing(cut[own[some]], NEVER)
+        self.segment[own] = numbered
         self._after = Growing(np.full(len(self), -1), -1)
         self._last_row = Growing(np.full(len(self.keys), -1), -1)
-        relink(self.object, self._last_row.all, self.after)
+        relink(own, self.object, self._last_row.all, self.after)
         self._quiet_to = NOTHING_YET  # nobody falls silent before this tick
         self._tidied = len(self)
         self._holders = {w: holder_of(w, self, leaves.get(w)) for w in self.windows if w.is_of_chains}
@@ -123,8 +129,16 @@ class History:
 
     @property
     def segment(self) -> I64:
-        """By row: readings of an object that was neither gone nor silent in between share one."""
+        """By row: readings of an object that was neither gone nor silent in between share one.
+
+        -1: held for the last of all only, and not seen by other windows.
+        """
         return self._segment.all
+
+    @property
+    def is_own(self) -> Bools:
+        """By row whether windows of this shard may look at it, not only those over all shards."""
+        return np.asarray(self.segment >= 0)
 
     @property
     def after(self) -> I64:
@@ -151,20 +165,28 @@ class History:
     def is_held(self, window: Window) -> Bools:
         """Which readings a window holds after the last tick that closed; of the last of all: may hold."""
         if window.kind == TIME:
-            return np.asarray(self.ts > self.closed_to - window.size)
+            return np.asarray((self.ts > self.closed_to - window.size) & self.is_own)
         if window.is_of_all:
             # Those with the same time as the n-th last may be in it too: their keys decide, elsewhere.
-            oldest = self.ts[-window.size :][:1].min(initial=NEVER)
+            # Those that others do not see need not count there.
+            own = self.ts[self.is_own]
+            oldest = own[-window.size] if len(own) >= window.size else ALWAYS
             return np.asarray(self.ts >= oldest)
         return np.asarray(self._holders[window].leave.all == NEVER)
 
     def needed(self) -> Bools:
         """The readings that some window still needs."""
-        needed = np.zeros(len(self), np.bool_)
-        for window, end in self._ends.items():
-            if self.closed_to < end:
-                needed |= self.is_held(window)
-        return needed
+        return self._held_by(self._living(self._ends))
+
+    def _held_by(self, windows: set[Window]) -> Bools:
+        held = np.zeros(len(self), np.bool_)
+        for window in windows:
+            held |= self.is_held(window)
+        return held
+
+    def _living(self, ends: dict[Window, int]) -> set[Window]:
+        """Those that somebody will look at."""
+        return {window for window, end in ends.items() if self.closed_to < end}
 
     # ----- ticks close
 
@@ -216,7 +238,8 @@ class History:
         """Rows that leave a window of time: those between where it began and where it begins."""
         # Nothing is older than what is here: before the first tick, everything is yet to come.
         first = 0 if before == NOTHING_YET else np.searchsorted(self.ts, before - size, side="right")
-        return np.arange(first, np.searchsorted(self.ts, self.closed_to - size, side="right"))
+        rows = np.arange(first, np.searchsorted(self.ts, self.closed_to - size, side="right"))
+        return np.asarray(rows[self.segment[rows] >= 0])
 
     @property
     def _stale_us(self) -> int:
@@ -252,7 +275,8 @@ class History:
     def _rows(self, kept: Bools) -> tuple[pa.Table, I64, I64, I64, dict[Window, I64]]:
         leaves = {w: holder.leave.all[kept] for w, holder in self._holders.items()}
         segment = self.segment[kept]
-        return self.store.filter(pa.array(kept)), segment, self.cut[segment], self.number[kept], leaves
+        cut = np.append(self.cut, NEVER)[segment]
+        return self.store.filter(pa.array(kept)), segment, cut, self.number[kept], leaves
 
     def saved(self) -> pa.Table:
         """All that is needed, as a table."""
@@ -273,13 +297,25 @@ class History:
         self._begin(table.select(self.store.column_names), segment, cut, number, leaves)
         self.closed_to, self.next_number = closed_to, next_number
 
-    def listing(self, first: int | None = None) -> pa.Table:
-        """Readings for the order of all: from a row on, or those that may be among the last of all."""
-        if first is None:
-            held = [self.is_held(w) for w in self.windows if w.is_of_all]
-            rows = np.flatnonzero(np.logical_or.reduce(held))
-        else:
-            rows = np.arange(first, len(self))
+    def listing(self) -> ListingBatch:
+        """The new readings, for the order of all."""
+        return ListingBatch(self._listed(np.arange(self.changes.first, len(self))))
+
+    @property
+    def reach(self) -> int:
+        """So many of the last readings of all are held, whichever shards they are in."""
+        return max((w.size for w in self._living(self._ends) if w.is_of_all), default=0)
+
+    def listing_anew(self, reach: int) -> ListingBatch:
+        """The readings that may be among the last of all, now that windows have come or gone.
+
+        `reach` is how far it was before.
+        """
+        rows = np.flatnonzero(self._held_by({w for w in self.windows if w.is_of_all}))
+        told = self._listed(rows).append_column("is_own", pa.array(self.is_own[rows]))
+        return ListingBatch(told, is_anew=True, reach=reach)
+
+    def _listed(self, rows: I64) -> pa.Table:
         key = self.store.column(self.stream.key).take(pa.array(rows))
         return pa.table({"ts": self.ts[rows], "key": key, "number": self.number[rows]})
 
@@ -292,8 +328,14 @@ class History:
         """
         self.tidy()
         store, segment, cut, number, leaves = self._rows(np.ones(len(self), np.bool_))
-        if set(plan.windows) - set(self.windows):
-            is_new = ~self._holds(last)
+        old, ends = self._living(self._ends), ends_of(plan)
+        leaves = {w: leave for w, leave in leaves.items() if w in old}
+        if self._living(ends) - old:
+            held = self._last_held(last)
+            is_seen = self._held_by({w for w in old if not w.is_of_all})
+            is_seen[held[held >= 0]] = True
+            segment = np.where(is_seen, segment, -1)
+            is_new = held < 0
             last, n = last.filter(pa.array(is_new)), int(is_new.sum())
             store = pa.concat_tables([with_columns(store, schema), with_columns(last, schema)])
             segment = np.append(segment, segment.max(initial=-1) + 1 + np.arange(n))
@@ -307,14 +349,14 @@ class History:
                 store.take(pa.array(by_time)), segment[by_time], cut[by_time], number[by_time],
             )  # fmt: skip
             leaves = {w: np.append(leave, np.full(n, NEVER))[by_time] for w, leave in leaves.items()}
-        self._ends = ends_of(plan)
+        self._ends = ends
         self._begin(with_columns(store, schema).combine_chunks(), segment, cut, number, leaves)
 
-    def _holds(self, last: pa.Table) -> Bools:
-        """Of objects' last readings, which are held."""
+    def _last_held(self, last: pa.Table) -> I64:
+        """Of objects' last readings, the rows that they are held in; -1: nobody holds it."""
         found = self.keys.find(flat(last.column(self.stream.key)))
         rows = np.append(self._last_row.all, -1)[found]
-        return np.asarray((rows >= 0) & (np.append(self.ts, 0)[rows] == int64_of(last, TS)))
+        return np.where(np.append(self.ts, NOTHING_YET)[rows] == int64_of(last, TS), rows, -1)
 
 
 def ends_of(plan: StreamPlan) -> dict[Window, int]:

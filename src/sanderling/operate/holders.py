@@ -12,7 +12,7 @@ from sanderling.clock import tick_ends
 from sanderling.kernels.history import meet, push, rechain, recount, release
 from sanderling.operate.conditions import judged
 from sanderling.operate.growing import Growing
-from sanderling.plan.plans import NEVER, NEXT, PER_KEY, UNTIL, Window
+from sanderling.plan.plans import ALWAYS, NEVER, NEXT, PER_KEY, UNTIL, Window
 
 if TYPE_CHECKING:
     from sanderling.operate.history import History
@@ -42,7 +42,7 @@ def holder_of(window: Window, history: History, leave: I64 | None = None) -> Hol
     kind = kinds[window.kind]
     if leave is not None:
         return kind(window, history, leave)
-    holder = kind(window, history, np.full(len(history), NEVER))
+    holder = kind(window, history, np.where(history.is_own, NEVER, ALWAYS))
     if len(history):
         holder.begin_anew()
     return holder
@@ -62,7 +62,7 @@ class PerKey:
         self._first, self._count = (
             Growing(np.full_like(c.all, d), d) for c, d in ((self._first, -1), (self._count, 0))
         )
-        self._push(_by_object(self.history.object))
+        self._push(_by_object(self.history))
 
     def advance(self, rows: I64, followed: I64, ended: I64) -> I64:
         self.leave.grow_to(len(self.history))
@@ -117,7 +117,7 @@ class Until:
     def begin_anew(self) -> None:
         self._head, self._before = (Growing(np.full_like(c.all, -1), -1) for c in (self._head, self._before))
         h = self.history
-        self._compare(_by_object(h.object))
+        self._compare(_by_object(h))
         release(np.flatnonzero(h.cut != NEVER), self._head.all, self._before.all, self.leave.all, h.cut)
 
     def advance(self, rows: I64, followed: I64, ended: I64) -> I64:
@@ -155,6 +155,7 @@ class Until:
         return np.unique(over)
 
 
-def _by_object(objects: I64) -> I64:
-    """All rows, in order of object and time."""
-    return np.argsort(objects, kind="stable")
+def _by_object(history: History) -> I64:
+    """All rows that windows of a shard may look at, in order of object and time."""
+    own = np.flatnonzero(history.is_own)
+    return np.asarray(own[np.argsort(history.object[own], kind="stable")])

@@ -36,6 +36,11 @@ class Past:
         """Whether the merge stage has to know the order of all readings."""
         return self.held is not None and any(w.is_of_all for w in self.held.history.windows)
 
+    @property
+    def reach(self) -> int:
+        """How many of the last readings of all are held."""
+        return self.held.history.reach if self.held is not None else 0
+
     def turn_to(self, plan: StreamPlan, closed_to: int) -> None:
         """Goes on under another plan."""
         self.objects.remember(plan.previous)

@@ -75,25 +75,26 @@ class Shard:
 
     def turn_to(self, version: int) -> tuple[list[Parcel], set[str]]:
         """Goes through all versions up to this one: what is said, and the streams that have to be rebuilt."""
-        said, turned = [], set()
+        said: list[Parcel] = []
+        turned: dict[str, int] = {}  # with how far the order of all its readings was known all the time
         for number in range(self.version + 1, version + 1):
             plan = self.plan_of(number)
             for part in plan.streams:
                 stream = self.streams[part.stream.name]
                 if stream.plan.version == part.version:
                     continue
+                reach = stream.past.reach
+                turned[part.stream.name] = min(reach, turned.get(part.stream.name, reach))
                 known = stream.turn_to(part)
-                turned.add(part.stream.name)
                 if known.num_rows:
                     said.append(Parcel(SAID, known, {"version": number, "stream": part.stream.name}))
             self.version, self.composed = number, composed_in(plan)
-        for name in sorted(turned):
+        for name, reach in sorted(turned.items()):
             stream = self.streams[name]
             if stream.past.held is not None and stream.past.is_listed:
                 # Windows of the last of all may reach further now.
-                listing = ListingBatch(stream.past.held.history.listing(), is_anew=True)
-                said += self.parcels(name, [listing])
-        return said, turned
+                said += self.parcels(name, [stream.past.held.history.listing_anew(reach)])
+        return said, set(turned)
 
     def begin_at(self, version: int) -> None:
         """A new shard begins with this version; its readings come from what was saved."""
@@ -144,7 +145,8 @@ class Shard:
         for change in changes:
             match change:
                 case ListingBatch():
-                    found.append(Parcel(LISTING, change.rows, {**header, "is_anew": change.is_anew}))
+                    listed = {"is_anew": change.is_anew, "reach": change.reach}
+                    found.append(Parcel(LISTING, change.rows, {**header, **listed}))
                 case CandidateBatch() | LatestBatch():
                     found.append(Parcel(CANDIDATES, change.rows, {**header, "template": change.template}))
                 case _:

@@ -300,8 +300,7 @@ class StreamShard:
             with figures.timed(f"windows {name}"):
                 changes += self.windowed.apply(self.seen, self.past.held)
         if self.past.held is not None and self.past.is_listed:
-            history = self.past.held.history
-            changes.append(ListingBatch(history.listing(history.changes.first)))
+            changes.append(self.past.held.history.listing())
         return changes
 
     def close_readings(self, target: int) -> tuple[MoveBatch, MoveBatch]:
