@@ -19,6 +19,7 @@ from sanderling.ingest.files import SourceFile
 from sanderling.ingest.read import Ingested, read_slice
 from sanderling.ingest.slices import Slice, Slicer
 from sanderling.merge.merge import Merge, merge_of, needs_merge
+from sanderling.operate.orders import ByCounts, Chooser
 from sanderling.operate.shard import Shard
 from sanderling.pipeline import for_shards, shard_schemas
 from sanderling.plan.growth import grown
@@ -76,6 +77,8 @@ class DirectRun:
     takes_turns: bool = False
     # What the plan came from, if queries are to come and go.
     living: LivingPlan | None = None
+    # Whether WHERE or INSIDE comes first; a shard's own, as it begins and whenever it comes back.
+    chooser: Callable[[], Chooser] = ByCounts
     updates: list[str] = field(default_factory=list)
     letters: list[tuple[str, str, str]] = field(default_factory=list)
     figures: Tally = field(default_factory=Tally)
@@ -105,7 +108,7 @@ class DirectRun:
     def _new(self, number: int) -> Shard:
         """As it began: what came later is in what was saved."""
         plan = self.plans[self.first]
-        shard = Shard(plan, number, shard_schemas(plan), self.plans.__getitem__)
+        shard = Shard(plan, number, shard_schemas(plan), self.plans.__getitem__, self.chooser())
         shard.is_counting = True
         return shard
 

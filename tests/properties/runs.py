@@ -6,6 +6,7 @@ import csv
 import json
 import os
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
+from sanderling.operate.orders import ByCounts, Chooser
 from sanderling.plan.planner import Planner
 from sanderling.plan.plans import Plan
 from tests import oracle
@@ -127,9 +129,12 @@ cuts = st.builds(
 )
 
 
-def check(world: World, cut: Cut, fences: Path, folder: Path) -> None:
+def check(
+    world: World, cut: Cut, fences: Path, folder: Path, chooser: Callable[[], Chooser] = ByCounts
+) -> DirectRun:
     """Oracle, chunking, sharding and recovery at once: each only multiplies the ways to be wrong."""
-    run = DirectRun(planned(world, fences), cut.shards, cut.bytes, cut.has_empty, cut.takes_turns)
+    plan = planned(world, fences)
+    run = DirectRun(plan, cut.shards, cut.bytes, cut.has_empty, cut.takes_turns, chooser=chooser)
     half = len(world.readings) // 2
     for number, part in enumerate((world.readings[:half], world.readings[half:])):
         if part:
@@ -144,3 +149,4 @@ def check(world: World, cut: Cut, fences: Path, folder: Path) -> None:
     assert sum(reason == "late" for _, reason, _ in run.letters) == late
     assert {e.streams["objects"].clock.closed_to for e in run.engines} == {closed_to}
     pairing(got)
+    return run

@@ -17,6 +17,7 @@ from sanderling.figures import Figures
 from sanderling.kernels.cross import Moves, Rules
 from sanderling.merge.differ import differs
 from sanderling.operate.conditions import Columns, Condition, distinct_conditions, truth
+from sanderling.operate.orders import First, Ordered, Orders
 from sanderling.operate.pairs import MoveBatch
 from sanderling.operate.readings import LastReadings, Stored
 from sanderling.plan.plans import POLYGON, StreamPlan, Template
@@ -34,13 +35,18 @@ LAST_BIT = 63
 class Asks:
     """The asks of all regions of a stream as columns, made once from the plan: of NOW, or of windows."""
 
-    def __init__(self, plan: StreamPlan, is_windowed: bool = False, figures: Figures | None = None):
+    def __init__(
+        self, plan: StreamPlan, is_windowed: bool = False, figures: Figures | None = None,
+        orders: Orders | None = None,
+    ):  # fmt: skip
         regions = plan.regions
         self.plan = plan
         # Beyond 62 columns the last bit is shared: more is looked at than need be, never less.
         self.bit_of = {name: np.uint64(1 << min(i + 1, LAST_BIT)) for i, name in enumerate(plan.watched)}
         self.are_bits_shared = len(self.bit_of) >= LAST_BIT
         self.figures = Figures() if figures is None else figures
+        self.orders = Orders() if orders is None else orders
+        self.ordered: list[Ordered] = []  # templates of which WHERE or INSIDE may come first
         self.conditions: list[Condition] = []
         self.templates_of: list[int] = []  # by condition
         self.condition_of = np.zeros(len(regions), np.int64)
@@ -51,11 +57,14 @@ class Asks:
             if (template.window is not None) != is_windowed:
                 continue
             shows[template.id] = self._bits(r for o in template.outputs for r in o.reads)
-            if template.where is not None and not self._judge_by_reading(template, constants):
-                self.by_pair.add(template.id)
+            if template.where is not None:
                 asks[template.id] = self._bits(template.where_reads)
+                self._put_in_order(template, constants)
         polygon = np.where(regions.kind == POLYGON, PLACE_BIT, np.uint64(0))
         self.shows: U64 = shows[regions.template]
+        # Whatever a pair would be judged by is watched; what readings are judged by shows by itself.
+        self.watch_by_pair: U64 = self.shows | asks[regions.template] | polygon
+        asks[self.templates_of] = 0
         self.watch: U64 = self.shows | asks[regions.template] | polygon
 
     def _bits(self, reads: Iterable[str]) -> np.uint64:
@@ -65,18 +74,25 @@ class Asks:
                 bits |= self.bit_of.get(read[2:], np.uint64(0))
         return bits
 
-    def _judge_by_reading(self, template: Template, constants: pa.Table) -> bool:
+    def _put_in_order(self, template: Template, constants: pa.Table) -> None:
+        """Which comes first, WHERE or INSIDE: judged by the reading, or by the pair."""
         found = distinct_conditions(template, constants)
-        if found is None:
-            return False
-        conditions, which = found
+        first = self.orders.first(template, None if found is None else len(found[0]))
+        ordered = self.orders.get(template.id)
+        if ordered is not None:
+            self.ordered.append(ordered)
+        if found is None or first is First.INSIDE:
+            self.by_pair.add(template.id)
+        else:
+            self._judge_by_reading(template, *found)
+
+    def _judge_by_reading(self, template: Template, conditions: list[Condition], which: I64) -> None:
         regions = self.plan.regions
         mine = regions.template == template.id
         # Condition 0 always holds, so ours begin at 1.
         self.condition_of[mine] = which[regions.row_in_template[mine]] + len(self.conditions) + 1
         self.conditions += conditions
         self.templates_of += [template.id] * len(conditions)
-        return True
 
     def rules(self, ids: I64, objects: LastReadings) -> Rules:
         """The asks of some regions, for the kernel."""
@@ -94,6 +110,7 @@ class Asks:
         self._mark_changes(changed, moves, objects)
         held = self.truth(objects, moves.old_row)
         holds = self.judged(objects, moves.new_row)
+        self._count(moves.old_row)
         return Moves(moves.object, old_x, old_y, new_x, new_y, changed, held, holds)
 
     def truth(self, objects: Stored, rows: I64) -> Bools:
@@ -107,8 +124,20 @@ class Asks:
         seconds = (time.perf_counter() - started) / max(1, len(self.templates_of))
         n, is_there = int((rows >= 0).sum()), rows >= 0
         for template, holds in zip(self.templates_of, found[1:], strict=True):
-            self.figures.add(f"where {template}", n, np.count_nonzero(holds & is_there), seconds)
+            passed = int(np.count_nonzero(holds & is_there))
+            self.figures.add(f"where {template}", n, passed, seconds)
+            ordered = self.orders.get(template)
+            if ordered is not None:
+                ordered.counts.judged += n
+                ordered.counts.passed += passed
+        self._count(rows)
         return found
+
+    def _count(self, rows: I64) -> None:
+        """Readings that were, or would have been, judged by each condition."""
+        for ordered in self.ordered:
+            ordered.counts.readings += len(rows)
+            ordered.counts.calls += 1
 
     def _mark_changes(self, changed: U64, moves: MoveBatch, objects: LastReadings) -> None:
         both = np.flatnonzero((moves.old_row >= 0) & (moves.new_row >= 0))

@@ -1,7 +1,7 @@
 """WHERE: which conditions a reading satisfies, evaluated once per batch and distinct condition.
 
-Conditions with few distinct constants are judged per reading, before the join. Those whose
-constants differ from query to query are judged per pair, after it.
+Either they are judged per reading, before the join, or per pair, after it (orders.py). Those whose
+constants differ from query to query are always judged per pair.
 """
 
 from __future__ import annotations
@@ -16,12 +16,10 @@ import pyarrow.compute as pc
 
 from sanderling import relational
 from sanderling.plan.plans import Template
+from sanderling.plan.selection import distinct_constants
 
 Bools = npt.NDArray[np.bool_]
 I64 = npt.NDArray[np.int64]
-
-# More distinct conditions than this, and judging the pairs is cheaper than judging every reading.
-MANY_CONDITIONS = 16
 
 Columns = Callable[[str], pa.ChunkedArray]
 
@@ -53,12 +51,12 @@ def distinct_conditions(template: Template, constants: pa.Table) -> tuple[list[C
     assert template.where is not None
     reads = tuple(sorted(template.where_reads))
     names = [r for r in reads if r.startswith("q:")]
+    distinct = distinct_constants(template, constants)
+    if distinct is None:
+        return None
     if not names:
         return [Condition(template.where, reads, {})], np.zeros(constants.num_rows, np.int64)
     used = constants.select(names)
-    distinct = used.group_by(names, use_threads=False).aggregate([])
-    if distinct.num_rows > MANY_CONDITIONS:
-        return None
     which = np.full(used.num_rows, -1, np.int64)
     conditions = []
     for number, row in enumerate(distinct.to_batches()[0].to_struct_array() if distinct.num_rows else []):

@@ -18,9 +18,11 @@ from sanderling.kernels.cross import Moves, cross
 from sanderling.kernels.grid import Geometry, Grid, build_grid
 from sanderling.operate.asks import Asks
 from sanderling.operate.moving import MovingRegions, moving_geometry
+from sanderling.operate.orders import Ordered, Orders
 from sanderling.operate.pairs import MoveBatch, PairBatch
+from sanderling.operate.probe import a_few, found, taken
 from sanderling.operate.readings import LastReadings
-from sanderling.operate.tell import Tell, prepared
+from sanderling.operate.tell import Tell
 from sanderling.plan.plans import NEVER, StreamPlan
 
 Bools = npt.NDArray[np.bool_]
@@ -50,10 +52,13 @@ class Inside:
       cost      what did not move is not touched
     """
 
-    def __init__(self, plan: StreamPlan, figures: Figures | None = None):
+    def __init__(
+        self, plan: StreamPlan, polygons: npt.NDArray[np.object_], figures: Figures | None = None,
+        orders: Orders | None = None,
+    ):  # fmt: skip
         self.plan = plan
-        self.asks = Asks(plan, figures=figures)
-        self.polygons = prepared(plan.regions.wkb)
+        self.asks = Asks(plan, figures=figures, orders=orders)
+        self.polygons = polygons
         self.tell = Tell(plan, self.asks, self.polygons)
         # Where kNN looks for the nearest is its own affair, and so is what windows hold.
         self.is_range = ~plan.is_windowed
@@ -136,8 +141,8 @@ class Inside:
             (moving, moving_geometry(self.plan, moving, focals)),
         ):
             grid = build_grid(geometry)
-            found = cross(moves, self.asks.rules(ids, objects), geometry, grid, geometry, grid)
-            pairs.append(PairBatch.of(found, everybody, moves.changed, ids))
+            met = cross(moves, self.asks.rules(ids, objects), geometry, grid, geometry, grid)
+            pairs.append(PairBatch.of(met, everybody, moves.changed, ids))
         return self.tell.rows(pairs, objects)
 
     # ----- what changes
@@ -150,10 +155,27 @@ class Inside:
         pairs = []
         if len(state.still_ids) and len(moves):
             rules = self.asks.rules(state.still_ids, objects)
-            found = cross(columns, rules, state.geometry, state.grid, state.geometry, state.grid)
-            pairs.append(PairBatch.of(found, moves, columns.changed, state.still_ids))
+            met = cross(columns, rules, state.geometry, state.grid, state.geometry, state.grid)
+            pairs.append(PairBatch.of(met, moves, columns.changed, state.still_ids))
         if state.moving is not None:
             pairs.append(state.moving.meet(moves, columns, rows_before, objects, focal_moves, focals))
             if state.moving.is_scattered:
                 state.moving = MovingRegions.of(state.moving.ids, self.asks, objects, focals)
         return self.tell.rows(pairs, objects)
+
+    # ----- what there would be
+
+    def probe(self, state: InsideState, due: list[Ordered], columns: Moves, focals: LastReadings) -> None:
+        """What some templates would find by place alone, among a few of the moves."""
+        r = self.plan.regions
+        for ordered in due:
+            mine = state.is_live & (r.template == ordered.template.id)
+            some = a_few(len(columns.object), int(mine.sum()))
+            few = taken(columns, some)
+            ordered.counts.sampled += 2 * len(some)
+            still, moving = np.flatnonzero(mine & (r.focal < 0)), np.flatnonzero(mine & (r.focal >= 0))
+            for ids, geometry in (
+                (still, self._geometry(still)),
+                (moving, moving_geometry(self.plan, moving, focals)),
+            ):
+                ordered.counts.found += found(few, self.asks.watch_by_pair[ids], geometry)

@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sanderling.batches import CandidateBatch, LatestBatch, ListingBatch
+from sanderling.operate.orders import Chooser
 from sanderling.operate.stream_shard import Change, StreamShard
 from sanderling.plan.plans import Plan, Plans
 from sanderling.route.controls import announce, told_figures
@@ -39,14 +40,15 @@ class Shard:
     """All streams of one shard. While the plan lives, `plans` gives each version of it."""
 
     def __init__(
-        self, plan: Plan, number: int, schemas: dict[str, pa.Schema], plans: Plans | None = None
-    ) -> None:
+        self, plan: Plan, number: int, schemas: dict[str, pa.Schema], plans: Plans | None = None,
+        chooser: Chooser | None = None,
+    ) -> None:  # fmt: skip
         self.number = number
         self.version = plan.version
         self.plans = plans
         self.is_counting = False
         self.composed = composed_in(plan)
-        self.streams = {s.stream.name: StreamShard(s, schemas[s.stream.name]) for s in plan.streams}
+        self.streams = {s.stream.name: StreamShard(s, schemas[s.stream.name], chooser) for s in plan.streams}
 
     def advance(self, parcels: list[Parcel]) -> list[Parcel]:
         """One batch: signed rows, late readings and counts come back; dead letters pass through."""

@@ -26,10 +26,12 @@ from sanderling.clock import NOTHING_YET, closed_by, tick_end, tick_ends
 from sanderling.figures import Figures
 from sanderling.operate.inside import Inside, InsideState
 from sanderling.operate.nearest import Nearest, NearestState
+from sanderling.operate.orders import ANEW, Chooser, Orders
 from sanderling.operate.pairs import NO_MOVES, MoveBatch
 from sanderling.operate.past import Past
 from sanderling.operate.readings import LastReadings, int64_of
 from sanderling.operate.rows import cancelled
+from sanderling.operate.tell import prepared
 from sanderling.operate.waiting import Wait, Waiting, is_in
 from sanderling.operate.window import Windowed, WindowState
 from sanderling.plan.plans import ALWAYS, NEVER, StreamPlan
@@ -62,11 +64,12 @@ class StreamShard:
     seen: WindowState
     turns: list[int]
 
-    def __init__(self, plan: StreamPlan, schema: pa.Schema):
+    def __init__(self, plan: StreamPlan, schema: pa.Schema, chooser: Chooser | None = None):
         self.plan = plan
         self.stream = plan.stream
         self.clock = Clock()
         self.figures = Figures()
+        self.orders = Orders(chooser)
         self.first_own = NOTHING_YET  # the first tick in which an object of this shard reported
         self.objects = LastReadings(plan.stream, schema, previous=plan.previous)
         narrow = pa.schema([schema.field(name) for name in focal_columns(plan.stream)])
@@ -78,13 +81,28 @@ class StreamShard:
 
     def rebuild(self) -> None:
         """What follows from the plan and the readings."""
+        self._operators(prepared(self.plan.regions.wkb))
         regions = self.plan.regions
-        self.inside = Inside(self.plan, self.figures)
-        self.nearest = Nearest(self.plan, self.inside.asks, self.inside.polygons)
-        self.windowed = Windowed(self.plan, self.inside.polygons, self.figures)
         times = np.concatenate([regions.begin, regions.end, regions.gone])
         self.turns = [int(t) for t in np.unique(times) if t not in (ALWAYS, NEVER)]
         self.refresh()
+
+    def _operators(self, polygons: npt.NDArray[np.object_]) -> None:
+        plan, figures, orders = self.plan, self.figures, self.orders
+        self.inside = Inside(plan, polygons, figures, orders)
+        self.nearest = Nearest(plan, self.inside.asks, polygons)
+        self.windowed = Windowed(plan, polygons, figures, orders)
+
+    def _reorder(self) -> None:
+        """Of some template WHERE or INSIDE may come first from now on; no answer changes by it."""
+        if self.orders.turn(self.price):
+            self._operators(self.inside.polygons)
+            self.refresh()
+
+    @property
+    def price(self) -> float:
+        """What another order costs, in readings judged."""
+        return ANEW * (len(self.plan.regions) + len(self.objects.row_of))
 
     # ----- another plan
 
@@ -202,7 +220,9 @@ class StreamShard:
         target = closed_by(clock.max_ts - self.stream.lateness_us, tick_us)
         if clock.is_ended:
             target = tick_end(clock.max_ts, tick_us)
-        return self.close_to(target)
+        changes = self.close_to(target)
+        self._reorder()
+        return changes
 
     def close_to(self, target: int) -> list[Change]:
         """Closes all ticks up to `target`, stopping where queries begin or end."""
@@ -286,6 +306,8 @@ class StreamShard:
         columns = self.inside.asks.moves(moves, self.objects)
         parts = (columns, self.objects, rows_before, focal_moves, self.focals)
         changes: list[Change] = []
+        due = self.orders.due(self.price)
+        self.inside.probe(self.live, [o for o in due if o.template.window is None], columns, self.focals)
         with figures.timed(f"inside {name}"):
             changes += self.inside.apply(self.live, moves, *parts)
         with figures.timed(f"knn {name}"):
@@ -298,7 +320,8 @@ class StreamShard:
         changes += lists
         if self.past.held is not None:
             with figures.timed(f"windows {name}"):
-                changes += self.windowed.apply(self.seen, self.past.held)
+                due = [o for o in due if o.template.window is not None]
+                changes += self.windowed.apply(self.seen, self.past.held, due)
         if self.past.held is not None and self.past.is_listed:
             changes.append(self.past.held.history.listing())
         return changes
@@ -348,6 +371,7 @@ class StreamShard:
         figures.hold(f"readings {name}", int(np.count_nonzero(self.objects.row_of >= 0)))
         if self.past.held is not None:
             figures.hold(f"history {name}", len(self.past.held.history))
+        self.orders.tell(figures)
         return figures
 
     def ticks_closed(self) -> int:

@@ -48,6 +48,7 @@ class Tell:
             mine = pairs.take(template_of == template.id) if len(self.plan.templates) > 1 else pairs
             if len(mine):
                 self.asks.figures.add(f"inside {template.id}", rows_out=len(mine))
+                self._count(mine, template)
                 told += self._told(mine, template, constants, objects, number)
         return told
 
@@ -68,6 +69,11 @@ class Tell:
         if template.is_of_last:
             return [LatestBatch(template.id, rows)]
         return [DeltaBatch(template.id, rows)] if rows.num_rows else []
+
+    def _count(self, pairs: PairBatch, template: Template) -> None:
+        ordered = self.asks.orders.get(template.id)
+        if ordered is not None:
+            ordered.counts.pairs += int(np.count_nonzero(pairs.was) + np.count_nonzero(pairs.is_))
 
     def _exact(self, pairs: PairBatch, objects: Stored) -> PairBatch:
         """The kernel judged polygons by their bounds: now by their borders."""

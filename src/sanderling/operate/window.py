@@ -8,6 +8,7 @@ What a reading meets when it leaves is found out again, as when it came: nothing
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -22,8 +23,10 @@ from sanderling.kernels.cross import Moves, Rules, cross
 from sanderling.kernels.grid import ABSENT, Geometry, Grid, build_grid, no_grid
 from sanderling.operate.asks import Asks
 from sanderling.operate.history import History
-from sanderling.operate.moving import extent
+from sanderling.operate.moving import extent, moving_geometry
+from sanderling.operate.orders import Ordered, Orders
 from sanderling.operate.pairs import MoveBatch, PairBatch
+from sanderling.operate.probe import a_few, arrived, found
 from sanderling.operate.readings import LastReadings, flat
 from sanderling.operate.tell import Tell
 from sanderling.operate.whereabouts import Whereabouts
@@ -72,9 +75,12 @@ class Windowed:
       cost      a reading that neither comes nor leaves is not touched
     """
 
-    def __init__(self, plan: StreamPlan, polygons: npt.NDArray[np.object_], figures: Figures | None = None):
+    def __init__(
+        self, plan: StreamPlan, polygons: npt.NDArray[np.object_], figures: Figures | None = None,
+        orders: Orders | None = None,
+    ):  # fmt: skip
         self.plan = plan
-        self.asks = Asks(plan, is_windowed=True, figures=figures)
+        self.asks = Asks(plan, is_windowed=True, figures=figures, orders=orders)
         self.tell = Tell(plan, self.asks, polygons)
         self.is_mine = plan.is_windowed
         self.windows = plan.windows
@@ -145,8 +151,8 @@ class Windowed:
     def of_all(self, queries: list[int]) -> list[int]:
         """Those of the queries whose windows hold the last readings of all shards together."""
         is_of_all = np.array([w.is_of_all for w in self.windows] + [False])[self.window_of]
-        found: list[int] = np.intersect1d(queries, self.plan.regions.query[is_of_all]).tolist()
-        return found
+        mine: list[int] = np.intersect1d(queries, self.plan.regions.query[is_of_all]).tolist()
+        return mine
 
     def _whole(self, is_wanted: Bools, tick: int, held: Held) -> list[DeltaBatch | LatestBatch]:
         """All that some regions hold now, as if every reading had just come."""
@@ -159,8 +165,13 @@ class Windowed:
 
     # ----- what changes
 
-    def apply(self, state: WindowState, held: Held) -> list[DeltaBatch | LatestBatch]:
-        """The changes of all live queries over the ticks that have just closed."""
+    def apply(
+        self, state: WindowState, held: Held, due: Sequence[Ordered] = ()
+    ) -> list[DeltaBatch | LatestBatch]:
+        """The changes of all live queries over the ticks that have just closed.
+
+        Of the templates that are due it is tried what they would find by place alone.
+        """
         if not state.is_live.any():
             return []
         history, is_used = held.history, self._used(state.is_live)
@@ -175,7 +186,28 @@ class Windowed:
         for number, window in enumerate(self.windows):
             if is_used[number] and window in history.changes.left:
                 parts.append(self._leaving(number, window, history))
-        return self._told(state, _together(parts), held)
+        passage = _together(parts)
+        for ordered in due if len(passage) else ():
+            self._probe(state, ordered, passage, held)
+        return self._told(state, passage, held)
+
+    def _probe(self, state: WindowState, ordered: Ordered, passage: Passage, held: Held) -> None:
+        """Among a few of the readings that come or leave; regions that move are taken where they are now."""
+        regions, template = self.plan.regions, ordered.template
+        mine = np.flatnonzero(state.is_live & (regions.template == template.id))
+        if not len(mine):
+            return
+        some = a_few(len(passage), len(mine))
+        row, is_in = passage.row[some], passage.windows[self.window_of[mine[0]], some]
+        x, y = (np.where(is_in, place[row], np.nan) for place in (held.history.x, held.history.y))
+        few = arrived(x, y)
+        ordered.counts.sampled += len(some)
+        still, moving = mine[regions.focal[mine] < 0], mine[regions.focal[mine] >= 0]
+        for ids, geometry in (
+            (still, self._geometry(still)),
+            (moving, moving_geometry(self.plan, moving, held.focals)),
+        ):
+            ordered.counts.found += found(few, np.zeros(len(ids), np.uint64), geometry)
 
     def _leaving(self, number: int, window: Window, history: History) -> Passage:
         rows = history.changes.left[window]
@@ -251,9 +283,9 @@ class Windowed:
         )  # fmt: skip
         without = np.full(len(ids), -1) if focal is None else self.plan.regions.focal[ids]
         rules = Rules(np.zeros(len(ids), np.uint64), self.rule_of[ids], without)
-        found = cross(moves, rules, geometry, grid, geometry, grid)
+        met = cross(moves, rules, geometry, grid, geometry, grid)
         batch = MoveBatch(passage.tick, row, np.where(comes, -1, row), np.where(comes, row, -1))
-        return PairBatch.of(found, batch, nothing, ids)
+        return PairBatch.of(met, batch, nothing, ids)
 
 
 @dataclass(frozen=True, slots=True)
