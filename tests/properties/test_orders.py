@@ -32,7 +32,7 @@ class Fickle:
 
     def choose(self, asked: Ordered, price: float) -> First | None:
         counts = asked.counts
-        assert counts.passed <= counts.judged and 0 <= counts.found and counts.pairs >= 0
+        assert counts.passed <= counts.judged and counts.found >= 0 and counts.pairs >= 0
         return self.random.choice([First.WHERE, First.INSIDE, None])
 
 
