@@ -120,14 +120,15 @@ class DirectRun:
     def stream_plan(self, name: str) -> StreamPlan:
         return next(s for s in self.plan.streams if s.stream.name.casefold() == name.casefold())
 
-    def feed_file(self, name: str, path: Path) -> None:
-        """All readings of a csv file, slice by slice, a batch each."""
+    def feed_file(self, name: str, path: Path, is_last: bool = False) -> None:
+        """All readings of a csv file, slice by slice, a batch each; the stream may end with them."""
         stream = self.stream_plan(name)
         slicer = Slicer([SourceFile(path.name, str(path))], "csv", self.slice_bytes, 1000)
         offset = slicer.first()
         while (following := slicer.next(offset)) is not None:
             piece, offset = following
-            self._batch(stream, replace(piece, number=self._number(stream), is_last=False))
+            is_end = is_last and slicer.next(offset) is None
+            self._batch(stream, replace(piece, number=self._number(stream), is_last=is_end))
             if self.empty_between:
                 self._batch(stream, None)
 

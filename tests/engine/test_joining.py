@@ -35,10 +35,10 @@ def run(request: pytest.FixtureRequest) -> DirectRun:
 def feed(run: DirectRun, tmp_path: Path, request: pytest.FixtureRequest) -> Feed:
     batches = iter(range(1000))
 
-    def feed(stream: str, *rows: str) -> list[str]:
+    def feed(stream: str, *rows: str, is_last: bool = False) -> list[str]:
         seen = len(run.updates)
         (tmp_path / "rows.csv").write_text("id,ts,x,y\n" + "".join(f"{row}\n" for row in rows))
-        run.feed_file(stream, tmp_path / "rows.csv")
+        run.feed_file(stream, tmp_path / "rows.csv", is_last)
         if "restarts" in request.node.name:
             run.restart(is_snapshot=next(batches) % 2 == 1)
         told = [json.loads(line) for line in run.updates[seen:]]
@@ -92,3 +92,16 @@ def test_whoever_asks_gets_what_the_updates_add_up_to(run: DirectRun, feed: Feed
         assert all(n >= 0 for n in held.values())
         assert Counter(json.dumps(json.loads(line)["row"]) for line in run.ask("q")) == +held
     assert held
+
+
+def test_readings_leave_and_fall_silent_in_a_stream_that_has_ended_while_another_goes_on(
+    run: DirectRun, feed: Feed
+) -> None:
+    """For the query over both; one over the stream alone has ended with it."""
+    cars = "SELECT id FROM cars WINDOW 2 SECONDS"
+    run.execute(f"REGISTER QUERY q AS {cars} UNION ALL SELECT id FROM vans WINDOW 3 SECONDS")
+    run.execute(f"REGISTER QUERY alone AS {cars}; REGISTER QUERY n AS SELECT COUNT(*) AS n FROM alone")
+    feed("cars", "a,1,1,1", is_last=True)
+    assert {json.loads(line)["query"] for line in run.updates} == {"alone", "n"}
+    assert feed("vans", "v,2,1,1", "v,5,1,1") == ["01 + a", "02 + v", "03 - a"]
+    assert feed("vans", "v,6,1,1", is_last=True) == ["06 + v"]

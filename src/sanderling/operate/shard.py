@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sanderling.batches import CandidateBatch, LatestBatch, ListingBatch
+from sanderling.clock import NOTHING_YET
 from sanderling.operate.orders import Chooser
 from sanderling.operate.stream_shard import Change, StreamShard
 from sanderling.plan.plans import Plan, Plans
@@ -47,7 +48,7 @@ class Shard:
         self.version = plan.version
         self.plans = plans
         self.is_counting = False
-        self.composed = composed_in(plan)
+        self.composed, self.partners = composed_in(plan), partners_in(plan)
         self.streams = {s.stream.name: StreamShard(s, schemas[s.stream.name], chooser) for s in plan.streams}
 
     def advance(self, parcels: list[Parcel]) -> list[Parcel]:
@@ -67,7 +68,10 @@ class Shard:
                 out.append(stream.told_of(self.composed, before, is_first=self.number == 0))
             if self.number == 0:
                 rows = sum(p.header["rows"] for p in mine if p.kind == READINGS)
-                out.append(_counts(name, rows, stream.ticks_closed() - ticks, stream.clock.closed_to))
+                out.append(_counts(name, rows, stream.ticks_closed() - ticks, stream.told_to))
+        for name, stream in self.streams.items():
+            times = [self.streams[other].told_to for other in self.partners.get(name, ())]
+            out += self.parcels(name, stream.go_on_to(max(times, default=NOTHING_YET)))
         if self.is_counting:
             who = f"shard {self.number}"
             out += [told_figures(who, s.stream.name, s.counted()) for s in self.streams.values()]
@@ -90,7 +94,7 @@ class Shard:
                 known = stream.turn_to(part)
                 if known.num_rows:
                     said.append(Parcel(SAID, known, {"version": number, "stream": part.stream.name}))
-            self.version, self.composed = number, composed_in(plan)
+            self.version, self.composed, self.partners = number, composed_in(plan), partners_in(plan)
         for name, reach in sorted(turned.items()):
             stream = self.streams[name]
             if stream.past.held is not None and stream.past.is_listed:
@@ -100,12 +104,13 @@ class Shard:
 
     def begin_at(self, version: int) -> None:
         """A new shard begins with this version; its readings come from what was saved."""
-        for part in self.plan_of(version).streams:
+        plan = self.plan_of(version)
+        for part in plan.streams:
             stream = self.streams[part.stream.name]
             stream.plan = part
             stream.focals.follow(part.focals)
             stream.past.begin(part)
-        self.version, self.composed = version, composed_in(self.plan_of(version))
+        self.version, self.composed, self.partners = version, composed_in(plan), partners_in(plan)
 
     def plan_of(self, version: int) -> Plan:
         assert self.plans is not None, "a shard that turns needs to know where plans are"
@@ -160,6 +165,15 @@ class Shard:
 def composed_in(plan: Plan) -> I64:
     """The composed queries of a plan."""
     return np.concatenate([np.empty(0, np.int64), *(tree.queries for tree in plan.trees)])
+
+
+def partners_in(plan: Plan) -> dict[str, set[str]]:
+    """By stream those that it meets in composed queries, itself among them."""
+    found: dict[str, set[str]] = {}
+    for tree in plan.trees:
+        for name in tree.streams if len(tree.streams) > 1 else ():
+            found.setdefault(name, set()).update(tree.streams)
+    return found
 
 
 def _counts(stream: str, rows: int, ticks: int, closed_to: int) -> Parcel:

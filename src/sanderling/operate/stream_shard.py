@@ -224,6 +224,25 @@ class StreamShard:
         self._reorder()
         return changes
 
+    @property
+    def told_to(self) -> int:
+        """The last tick that closed; of an input that has ended, its last, though time goes on for others."""
+        clock = self.clock
+        end = tick_end(clock.max_ts, self.stream.tick_us) if clock.is_ended else clock.closed_to
+        return min(clock.closed_to, end)
+
+    def go_on_to(self, target: int) -> list[Change]:
+        """Of an input that has ended: what leaves and falls silent while other streams of its queries run.
+
+        Only they are told of it; for all else the input has ended.
+        """
+        clock = self.clock
+        if not clock.is_ended or clock.max_ts == NOTHING_YET or target <= clock.closed_to:
+            return []
+        branches = {t.id for t in self.plan.templates if t.into is not None}
+        changes = self.close_to(target)
+        return [c for c in changes if isinstance(c, ListingBatch) or c.template in branches]
+
     def close_to(self, target: int) -> list[Change]:
         """Closes all ticks up to `target`, stopping where queries begin or end."""
         deltas: list[Change] = []
@@ -361,7 +380,7 @@ class StreamShard:
         n = len(turns["query"])
         turns |= {"stream": np.full(n, self.stream.name), "has_past": np.full(n, had_readings)}
         header = {
-            "stream": self.stream.name, "closed_to": int(clock.closed_to), "is_ended": clock.is_ended
+            "stream": self.stream.name, "closed_to": int(self.told_to), "is_ended": clock.is_ended
         }  # fmt: skip
         return Parcel(CLOCK, pa.table(turns, schema=TURNS), header)
 
@@ -378,4 +397,4 @@ class StreamShard:
         clock = self.clock
         if NOTHING_YET in (clock.first_tick, clock.closed_to):
             return 0
-        return max(0, (clock.closed_to - clock.first_tick) // self.stream.tick_us + 1)
+        return max(0, (self.told_to - clock.first_tick) // self.stream.tick_us + 1)
