@@ -105,3 +105,11 @@ def test_readings_leave_and_fall_silent_in_a_stream_that_has_ended_while_another
     assert {json.loads(line)["query"] for line in run.updates} == {"alone", "n"}
     assert feed("vans", "v,2,1,1", "v,5,1,1") == ["01 + a", "02 + v", "03 - a"]
     assert feed("vans", "v,6,1,1", is_last=True) == ["06 + v"]
+
+
+@pytest.mark.parametrize("clause", ["kNN (1, 0, 0)", "WINDOW 1 ROWS"])
+def test_what_is_merged_of_one_stream_is_in_an_answer_once(run: DirectRun, feed: Feed, clause: str) -> None:
+    run.execute(f"REGISTER QUERY q AS SELECT id FROM cars {clause} UNION ALL SELECT id FROM vans {clause}")
+    feed("cars", "a,1,1,1", "a,2,1,1")
+    feed("vans", "v,1,1,1", "v,2,1,1")
+    assert [json.loads(line)["row"]["id"] for line in run.ask("q")] == ["a", "v"]

@@ -259,9 +259,11 @@ class Merge:
         return out
 
     def _own_answers(self, ask: Parcel) -> Iterator[Parcel]:
-        """Of what is merged here by itself."""
+        """Of what is merged here by itself. Each stream of a composed query asks, for its own branches."""
         parts: dict[int, MergeNearest | MergeLatest] = {**self.nearest, **self.latest}
         for template, part in parts.items():
+            if part.template.stream != ask.header["stream"]:
+                continue
             rows = part.answer(ask.header["queries"], ask.header["tick"])
             if rows.num_rows:
                 header = {"ask": ask.header["ask"], "template": template, "stream": ask.header["stream"]}
