@@ -14,6 +14,7 @@ from sanderling.deliver.changes import UpdateLines, gather
 from sanderling.ingest.letters import LETTERS
 from sanderling.ingest.read import Ingested
 from sanderling.ingest.slices import Slice
+from sanderling.operate.orders import Chooser
 from sanderling.operate.shard import Shard
 from sanderling.pipeline import shard_schemas
 from sanderling.plan.plans import Plan
@@ -27,10 +28,11 @@ TICK_US = 1_000_000
 class Engine:
     """Shards in this process, a tick a batch."""
 
-    def __init__(self, plan: Plan, shards: int = 2):
+    def __init__(self, plan: Plan, shards: int = 2, chooser: Chooser | None = None):
         streams = tuple(replace(s, stream=replace(s.stream, format="parquet")) for s in plan.streams)
         self.plan = replace(plan, streams=streams)
-        self.shards = [Shard(self.plan, n, shard_schemas(self.plan)) for n in range(shards)]
+        schemas = shard_schemas(self.plan)
+        self.shards = [Shard(self.plan, n, schemas, chooser=chooser) for n in range(shards)]
         self.lines = UpdateLines(self.plan)
         self.number = 0
 

@@ -20,9 +20,9 @@ from sanderling.plan.selection import First, first_at_first
 A_PAIR, A_CALL = 3.0, 80_000
 # Another order has to be better by so much,
 BETTER = 2.0
-# and the order in force is looked at after as much work as so many readings, and as another order costs for
-# each object and region: all that follows from the plan is made anew.
-LEAST, ANEW = 200_000, 4
+# and is chosen after as much work as it costs to change: what follows from the plan is made anew, for each
+# region, and for each object if regions move or the nearest are looked for.
+LEAST, ANEW = 50_000, 20
 
 
 @dataclass(slots=True)

@@ -102,7 +102,9 @@ class StreamShard:
     @property
     def price(self) -> float:
         """What another order costs, in readings judged."""
-        return ANEW * (len(self.plan.regions) + len(self.objects.row_of))
+        are_objects_placed = self.live.moving is not None or len(self.plan.nearest) > 0
+        objects = len(self.objects.row_of) if are_objects_placed else 0
+        return ANEW * (len(self.plan.regions) + objects)
 
     # ----- another plan
 

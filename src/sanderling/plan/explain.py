@@ -19,7 +19,7 @@ def explain_query(plan: Plan, name: str, figures: Tally | None = None) -> Listin
     """A tree from the subscriber down to the stream; read it from the bottom up. With figures: ANALYZE."""
     names = pc.equal(plan.queries.names, name).to_numpy(zero_copy_only=False)
     query = plan.queries[int(np.flatnonzero(names)[-1])]
-    outline = Outline("deliver: signed rows in order of tick", below=(_merge(plan, query),))
+    outline = Outline("deliver: signed rows in order of tick", below=(_merge(plan, query, figures),))
     if figures is None:
         return Listing(f"plan of {name}", ("plan",), tuple((line,) for line, _ in drawn(outline)))
     rows = tuple((line, *_figures(part, figures)) for line, part in drawn(outline))
@@ -34,14 +34,15 @@ def _figures(part: Outline | None, figures: Tally) -> tuple[str, str, str, str]:
     return f"{found.rows_in:,}", f"{found.rows_out:,}", held, f"{found.seconds:.3f}"
 
 
-def _merge(plan: Plan, query: PlannedQuery) -> Outline:
+def _merge(plan: Plan, query: PlannedQuery, figures: Tally | None) -> Outline:
     is_there = plan.queries.end != ALWAYS
     sharing = int((is_there & (plan.queries.template == query.template)).sum())
     shared = f"template {query.template}, shared by {sharing} {'query' if sharing == 1 else 'queries'}"
     tree = next((t for t in plan.trees if t.template.id == query.template), None)
     if tree is not None:
         outputs = [o.name for o in tree.template.outputs]
-        return Outline(f"merge: {shared}", below=(TreeWords(plan, tree, query).outline(tree.root, outputs),))
+        below = TreeWords(plan, tree, query, figures).outline(tree.root, outputs)
+        return Outline(f"merge: {shared}", below=(below,))
     template = plan.templates()[query.template]
     stream = next(s for s in plan.streams if s.stream.name == query.stream)
     merged = merged_words(stream, template, query)
@@ -50,4 +51,6 @@ def _merge(plan: Plan, query: PlannedQuery) -> Outline:
             "nothing to do, each shard finishes its own rows" if template.is_keyed else "equal rows cancel"
         )
     done = (f"merge {template.id}",) if template.is_merged else ()
-    return Outline(f"merge: {merged}", below=parts_of(stream, template, query, shared), operators=done)
+    return Outline(
+        f"merge: {merged}", below=parts_of(stream, template, query, shared, figures), operators=done
+    )

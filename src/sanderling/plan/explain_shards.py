@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sanderling.clock import show_duration
+from sanderling.figures import Tally
 from sanderling.plan.outline import Outline
 from sanderling.plan.plans import (
     BOX,
@@ -23,6 +24,7 @@ from sanderling.plan.plans import (
     Window,
     window_operator,
 )
+from sanderling.plan.selection import First, choice_words, first_in_force
 
 SHAPES = {BOX: "rectangle", DISC: "circle", POLYGON: "polygon", EVERYWHERE: "everywhere"}
 SHARD = "shard"
@@ -38,24 +40,29 @@ def merged_words(plan: StreamPlan, template: Template, query: PlannedQuery, of: 
 
 
 def parts_of(
-    plan: StreamPlan, template: Template, query: PlannedQuery, shared: str = ""
+    plan: StreamPlan, template: Template, query: PlannedQuery, shared: str = "", figures: Tally | None = None
 ) -> tuple[Outline, ...]:
-    """Side by side, from the select list down to the readings."""
+    """Side by side, from the select list down to the readings; what is asked first stands lower."""
     stream = plan.stream
     number, name, shown = template.id, stream.name, ", ".join(map(_item, template.outputs))
-    where = (
-        [Outline(f"where {template.where_words}", SHARD, operators=(f"where {number}",))]
-        if template.where
-        else []
-    )
     tick, lateness = show_duration(stream.tick_us), show_duration(stream.lateness_us)
+    join = Outline(
+        _join(plan, template, query), SHARD, (shared,) if shared else (),
+        operators=(f"{_shared(template)} {name}", f"inside {number}"),
+    )  # fmt: skip
+    asked = [join]
+    if template.where:
+        where = Outline(
+            f"where {template.where_words}",
+            SHARD,
+            choice_words(template, figures),
+            operators=(f"where {number}",),
+        )
+        is_below = first_in_force(plan, template, figures) is First.WHERE
+        asked = [join, where] if is_below else [where, join]
     return (
         Outline(f"select {shown or 'nothing'}", SHARD, operators=(f"select {number}",)),
-        *where,
-        Outline(
-            _join(plan, template, query), SHARD, (shared,) if shared else (),
-            operators=(f"{_shared(template)} {name}", f"inside {number}"),
-        ),
+        *asked,
         Outline(
             f"{_readings(template)} of {name}: tick {tick}, lateness {lateness}", SHARD,
             operators=_sources(name, template.window),

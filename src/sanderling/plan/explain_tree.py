@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sanderling.figures import Tally
 from sanderling.plan import tree
 from sanderling.plan.explain_shards import merged_words, named, parts_of
 from sanderling.plan.outline import Outline
@@ -23,6 +24,7 @@ class TreeWords:
     plan: Plan
     planned: PlannedTree
     query: PlannedQuery
+    figures: Tally | None = None
 
     def outline(self, node: Node, outputs: Sequence[str] | None = None) -> Outline:
         """A node and all below it; `outputs` are what the answer calls its columns."""
@@ -43,9 +45,8 @@ class TreeWords:
         stream = next(s for s in self.plan.streams if s.stream.name == template.stream)
         of = f" of {_called(template.stream, node.alias)}"
         merged = merged_words(stream, template, self.query, of) or f"rows{of}"
-        return Outline(
-            merged, MERGE, below=parts_of(stream, template, self.query), operators=(f"merge {template.id}",)
-        )
+        below = parts_of(stream, template, self.query, figures=self.figures)
+        return Outline(merged, MERGE, below=below, operators=(f"merge {template.id}",))
 
     def _words(self, node: Node, outputs: Sequence[str] | None) -> str:
         match node:
