@@ -120,6 +120,36 @@ def pipeline_rows(rows: list[dict[str, Any]]) -> None:
     save(figure, "pipeline_rows")
 
 
+def push_down(rows: list[dict[str, Any]]) -> None:
+    """Of the smallest and the largest share that passes WHERE."""
+    wheres = sorted({r["WHERE"] for r in rows})
+    counts = sorted({r["conditions"] for r in rows})
+    figure, grid = plt.subplots(2, len(counts), figsize=(10, 5.2), sharex=True, sharey="row", squeeze=False)
+    lines = (("WHERE first", GREY, "o-"), ("INSIDE first", ORANGE, "o-"), ("chosen", BLUE, "x:"))
+    for line, what in zip(grid, ("rows", "ms"), strict=True):
+        for axes, count in zip(line, counts, strict=True):
+            for where, width in zip((wheres[0], wheres[-1]), (1, 2), strict=True):
+                some = [r for r in rows if (r["conditions"], r["WHERE"]) == (count, where)]
+                x = [100 * r["region"] for r in some]
+                for order, color, style in lines:
+                    y = [r[f"{order}, {what}"] for r in some]
+                    label = f"{order}, {100 * where:g} % pass WHERE"
+                    axes.plot(x, y, style, color=color, linewidth=width, markersize=4 * width, label=label)
+            axes.set_xscale("log")
+            axes.set_yscale("log")
+            axes.set_xticks(x, [f"{v:g} %" for v in x])
+            axes.minorticks_off()
+    for axes, count in zip(grid[0], counts, strict=True):
+        axes.set_title(f"{count} distinct condition{'' if count == 1 else 's'}", fontsize=10)
+    for axes in grid[1]:
+        axes.set_xlabel("of all objects are in each region")
+    grid[0][0].set_ylabel("rows judged a tick")
+    grid[1][0].set_ylabel("milliseconds a tick")
+    handles, labels = grid[0][0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=2, frameon=False, fontsize=8)
+    save(figure, "push_down")
+
+
 def tick_profile(rows: list[dict[str, Any]]) -> None:
     figure, axes = plt.subplots(figsize=(9, 2.6))
     stages = [k for k in rows[0] if k not in ("pipeline", "a tick", "lines, beside")]

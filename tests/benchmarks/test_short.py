@@ -14,6 +14,7 @@ from benchmarks import (
     nearest_kernel,
     pictures,
     pipeline_rows,
+    push_down,
     range_kernel,
     registration,
     report,
@@ -78,3 +79,11 @@ def test_the_benchmark_of_rows_in_a_pipeline_checks_its_result(said_here: Path) 
     rows = pipeline_rows.run(objects=2_000, ticks=2, centres=2, shares=(0.02, 0.64))
     assert rows[0]["times, SELECT id"] > rows[1]["times, SELECT id"] > 1, "the smaller, the fewer pass"
     assert is_picture(said_here / "pipeline_rows.svg")
+
+
+def test_the_benchmark_of_pushing_down_checks_its_result(said_here: Path) -> None:
+    rows = push_down.run(objects=4_000, ticks=16, regions=(0.02, 0.64), wheres=(0.01, 1.0), conditions=(1,))
+    small = [r for r in rows if r["region"] == 0.02]
+    assert all(r["order chosen"] == "INSIDE" for r in small)
+    assert all(r["INSIDE first, rows"] < r["WHERE first, rows"] / 2 for r in small)
+    assert is_picture(said_here / "push_down.svg")
