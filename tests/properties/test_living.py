@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from sanderling.clock import show_time
 from sanderling.merge import lists
 from sanderling.operate import asks, neighbourhood, readings
+from sanderling.operate.orders import ByCounts, Chooser
 from sanderling.plan.living import LivingPlan
 from tests import oracle
 from tests.engine.direct import DirectRun
@@ -154,12 +156,13 @@ def test_queries_come_and_go(
 
 
 def run_and_check(
-    tale: Tale, cuts: int, shards: int, empty: bool, turns: bool, fences: Path, folder: Path
-) -> None:
+    tale: Tale, cuts: int, shards: int, empty: bool, turns: bool, fences: Path, folder: Path,
+    chooser: Callable[[], Chooser] = ByCounts,
+) -> None:  # fmt: skip
     world = tale.world
     living = LivingPlan()
     living.execute(";\n".join(declarations(world, fences)))
-    run = DirectRun(living.start().plan, shards, cuts, empty, turns, living)
+    run = DirectRun(living.start().plan, shards, cuts, empty, turns, living, chooser)
     chronicle = Chronicle(world)
     for piece, here in zip((*tale.pieces, None), tale.pauses, strict=True):
         play(run, chronicle, here)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from sanderling.operate.orders import Ordered
 from sanderling.plan.selection import First
 from tests.properties.runs import RELAXED, Cut, check, cuts, fences
+from tests.properties.test_living import Tale, run_and_check, tales
 from tests.properties.worlds import World, worlds
 
 __all__ = ["fences"]
@@ -74,3 +75,12 @@ def test_of_windows(world: World, cut: Cut, seed: int, fences: Path, tmp_path: P
 @given(world=worlds(has_nearest=True), cut=cuts, seed=st.integers(0, 99))
 def test_of_the_nearest(world: World, cut: Cut, seed: int, fences: Path, tmp_path: Path) -> None:
     judged_either_way(world, cut, seed, fences, tmp_path)
+
+
+@FEWER
+@given(tale=tales(), cut=cuts, seed=st.integers(0, 99))
+def test_of_queries_that_come_and_go(tale: Tale, cut: Cut, seed: int, fences: Path, tmp_path: Path) -> None:
+    """Conditions come with them, and orders change in between."""
+    choosers = fickle(seed)
+    chooser = lambda: next(choosers)  # noqa: E731
+    run_and_check(tale, cut.bytes, cut.shards, cut.has_empty, cut.takes_turns, fences, tmp_path, chooser)
