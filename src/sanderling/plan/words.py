@@ -25,6 +25,14 @@ class _Words(Spark.Generator):  # type: ignore[valid-type, misc]
             return str(expression.name)  # what was grouped by, or an aggregate, is named by its words
         return "?" if expression.meta.get("pair") else str(super().column_sql(expression))
 
+    def div_sql(self, expression: exp.Div) -> str:
+        return str(
+            self.binary(expression, "/")
+        )  # without sqlglot's guards against 0 and NULL: nobody wrote them
+
+    def concatws_sql(self, expression: exp.ConcatWs) -> str:
+        return str(self.func("CONCAT_WS", *expression.expressions))
+
 
 def shortened(words: str) -> str:
     """Not too long for a line."""
