@@ -108,6 +108,7 @@ class Table:
     region: str | None
     path: str
     format: str | None
+    place: tuple[str, str] | None = None  # the columns of its LOCATION
 
     @property
     def rows(self) -> pa.Table:

@@ -14,7 +14,7 @@ from sanderling.language.dialect import LocationInside
 from sanderling.language.parse import parse_template
 from sanderling.language.statements import InsideTarget, NearestTarget, Span, WindowClause
 from sanderling.plan import tree
-from sanderling.plan.distances import is_distance, nearness, sides_of, written_out
+from sanderling.plan.distances import is_distance, nearness, sides_of, taken_apart, written_out
 from sanderling.plan.expressions import is_previous, span_of
 from sanderling.plan.grouping import Grouping, has_aggregates
 from sanderling.plan.joining import Joining, Link
@@ -51,7 +51,8 @@ class Block:
         on = self._read_from()
         self.scope = RowScope(self.text, self.span, self.sides)
         self._refuse_same_names()
-        conjuncts = self._bind_regions(self.relations.conjuncts(self.select, on))
+        whole = self.relations.conjuncts(self.select, on)
+        conjuncts = self._bind_regions([part for c in whole for part in taken_apart(c)])
         below, links, above = self._sorted(conjuncts)
         items = self.work.composer.selects.expanded(self.select, self.scope)
         self.select.set("expressions", items)
@@ -102,7 +103,7 @@ class Block:
                     "write an inner join, or swap the sides",
                 )  # fmt: skip
             side.is_outer = True
-            side.on = list(condition.flatten()) if isinstance(condition, exp.And) else [condition]
+            side.on = taken_apart(condition)
         return on
 
     def _add(self, relation: exp.Expr) -> Side:
@@ -226,7 +227,7 @@ class Block:
             elif len(owners) <= 1 and self.sides[one].is_of_tables:
                 above.append(condition)  # it may have constants, which are a query's
             elif len(owners) <= 1:
-                below.setdefault(one, []).append(condition)
+                below.setdefault(one, []).append(written_out(condition, self.scope))
             elif (link := self._link(condition)) is not None:
                 links.append(link)
             else:
@@ -235,13 +236,14 @@ class Block:
             for condition in side.on:
                 owners = self._owners(condition)
                 link = self._link(condition) if len(owners) == 2 and number in owners else None
-                if link is not None and link.near is None:
+                if link is not None and not (link.near and _is_near(number, links)):
                     links.append(link)
                 elif owners == {number}:
-                    below.setdefault(number, []).append(condition)
+                    below.setdefault(number, []).append(written_out(condition, self.scope))
                 else:
                     raise self.scope.refuse(
-                        condition, "query.unsupported", "LEFT JOIN takes equalities with its left side",
+                        condition, "query.unsupported",
+                        "LEFT JOIN takes equalities with its left side, and one DISTANCE",
                         "move other conditions to WHERE",
                     )  # fmt: skip
         return below, links, above
@@ -273,6 +275,11 @@ class Block:
         for node in rest:
             needed |= self.uses(_without_aliases(node, names, self.scope))
         return needed
+
+
+def _is_near(number: int, links: list[Link]) -> bool:
+    """Whether a side is joined by its place already."""
+    return any(link.near is not None and number in (link.left, link.right) for link in links)
 
 
 def _above(node: exp.Expr) -> Iterable[exp.Expr]:

@@ -18,6 +18,7 @@ from sanderling.language.statements import RegisterQuery
 from sanderling.plan import tree
 from sanderling.plan.blocks import Block
 from sanderling.plan.compositions import Composition
+from sanderling.plan.distances import is_distance
 from sanderling.plan.expressions import Constant
 from sanderling.plan.grouping import Grouping, has_aggregates
 from sanderling.plan.plans import OutputColumn
@@ -46,6 +47,8 @@ class Composer:
             return True
         clauses = ("distinct", "group", "having", "order", "limit")
         if any(select.args.get(clause) for clause in clauses) or has_aggregates(select):
+            return True
+        if any(is_distance(node) for node in select.walk()):
             return True
         return self._has_composed_from(select)
 

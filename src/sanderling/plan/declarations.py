@@ -73,17 +73,21 @@ class Declarations:
     def table_columns(self, statement: CreateTable) -> tuple[Column, ...] | None:
         columns = self.columns(statement.columns)
         if columns:
-            self.check_table_location(statement, columns)
+            self.table_place(statement, columns)
             self._column(statement.key, columns, "KEY")
         return columns or None
 
-    def check_table_location(self, statement: CreateTable, columns: tuple[Column, ...]) -> None:
-        """Once the columns are known: before the file is read where they are declared, after it elsewhere."""
-        for name in statement.location or ():
-            column = self._column(name, columns, "LOCATION")
+    def table_place(self, statement: CreateTable, columns: tuple[Column, ...]) -> tuple[str, str] | None:
+        """The columns of its LOCATION, once the columns are known: before the file is read where they are
+        declared, after it elsewhere.
+        """
+        if statement.location is None:
+            return None
+        x, y = (self._column(name, columns, "LOCATION") for name in statement.location)
+        for column, name in zip((x, y), statement.location, strict=True):
             self._must_be(column, name, "a number", column.type.is_number)
-        if statement.location:
-            self._refuse_twice([statement.key, *statement.location], "KEY and LOCATION")
+        self._refuse_twice([statement.key, *statement.location], "KEY and LOCATION")
+        return x.name, y.name
 
     def columns(self, definitions: tuple[ColumnDef, ...]) -> tuple[Column, ...]:
         columns: list[Column] = []

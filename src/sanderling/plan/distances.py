@@ -6,10 +6,14 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from sanderling.plan.expressions import is_previous
 from sanderling.plan.sides import RowScope, Side
 
 NEARER = (exp.LT, exp.LTE)
 FURTHER = (exp.GT, exp.GTE)
+OPPOSITE: dict[type[exp.Expr], type[exp.Expr]] = {
+    exp.LT: exp.GTE, exp.LTE: exp.GT, exp.GT: exp.LTE, exp.GTE: exp.LT
+}  # fmt: skip
 TURNED: dict[type[exp.Expr], type[exp.Expr]] = {
     exp.LT: exp.GT, exp.LTE: exp.GTE, exp.GT: exp.LT, exp.GTE: exp.LTE
 }  # fmt: skip
@@ -21,7 +25,7 @@ class Nearness:
 
     left: Side
     right: Side
-    radius: exp.Expr
+    radius: exp.Expr  # the same for all rows
     is_open: bool
 
 
@@ -30,15 +34,35 @@ def is_distance(node: object) -> bool:
 
 
 def nearness(condition: exp.Expr, scope: RowScope) -> Nearness | None:
-    """A condition as such, if it is DISTANCE(a, b) <= a number of two different sides."""
-    turned = _turned(condition.unnest())
-    if turned is None or not isinstance(turned[0], type) or turned[0] not in NEARER:
+    """A condition as such, if it is DISTANCE(a, b) <= a constant of two different sides."""
+    bare = condition.unnest()
+    is_not = isinstance(bare, exp.Not)
+    turned = _turned(bare.this.unnest() if is_not else bare)
+    if turned is None:
         return None
     kind, distance, radius = turned
+    kind = OPPOSITE[kind] if is_not else kind
     left, right = sides_of(distance, scope)
-    if left is right or not isinstance(radius, exp.Literal) or radius.is_string:
+    if kind not in NEARER or left is right or not _is_constant(radius):
         return None
     return Nearness(left, right, radius, kind is exp.LT)
+
+
+def _is_constant(node: exp.Expr) -> bool:
+    of_rows = (exp.Column, exp.AggFunc, exp.Query)
+    return not any(isinstance(n, of_rows) or is_distance(n) or is_previous(n) for n in node.walk())
+
+
+def taken_apart(condition: exp.Expr) -> list[exp.Expr]:
+    """What has to hold for a condition to hold: the parts of AND, and of a distance BETWEEN two numbers."""
+    bare = condition.unnest()
+    if isinstance(bare, exp.And):
+        return [part for side in (bare.this, bare.expression) for part in taken_apart(side)]
+    if isinstance(bare, exp.Between) and not bare.args.get("symmetric") and is_distance(bare.this.unnest()):
+        low = exp.GTE(this=bare.this.copy(), expression=bare.args["low"].copy())
+        high = exp.LTE(this=bare.this.copy(), expression=bare.args["high"].copy())
+        return [low, high]
+    return [condition]
 
 
 def _turned(node: exp.Expr) -> tuple[type[exp.Expr], exp.Expr, exp.Expr] | None:
@@ -72,7 +96,7 @@ def _side(part: exp.Expr, scope: RowScope) -> Side:
         name = column.table if is_location else "" if column.table else column.name
     found = [side for side in scope.all if name and side.alias.casefold() == name.casefold()]
     if not found or found[0].place is None:
-        hint = "name two streams of FROM: DISTANCE(a, b)"
+        hint = "name two of FROM, streams or tables with LOCATION: DISTANCE(a, b)"
         raise scope.refuse(part, "query.wrong_type", "DISTANCE takes what has a location", hint)
     return found[0]
 

@@ -92,6 +92,8 @@ class TreeWords:
 
     def _constant(self, computed: Computed) -> str:
         """What this query has where others of its shape have something else."""
+        if not computed.reads:
+            return computed.words
         (name,) = computed.reads
         row = int(np.searchsorted(self.planned.queries, self.query.id))
         value = self.planned.constants.column(name)[row].as_py()

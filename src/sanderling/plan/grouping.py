@@ -75,6 +75,7 @@ class Grouping:
             )
         written = [computed(self.selects, _written(i, scope), above, self.constants) for i in items]
         written = [_named(w, item) for w, item in zip(written, select.expressions, strict=True)]
+        orders = [(written_out(o, scope), d, f) for o, d, f in orders]
         _refuse_same_names(written, items, scope)
         derived = self._finished(select, node, condition, written, orders, above)
         return derived if above is not scope else replace(derived, place=_place(select.expressions, scope))

@@ -99,7 +99,7 @@ class Joining:
         if isinstance(side.relation, Table) and side.relation.region and isinstance(first.relation, Stream):
             hint = f"add WHERE {first.alias}.location INSIDE {side.alias}.region, or an equality"
         elif side.place and first.place:
-            hint += f", or DISTANCE({first.alias}, {side.alias}) <= …"
+            hint += f", or DISTANCE({first.alias}, {side.alias}) <= a number"
         message = f'nothing joins "{side.alias}" with "{first.alias}"'
         return self.block.refuse_at(side.span, "query.missing_join", message, hint)
 
@@ -213,6 +213,9 @@ class Joining:
         right_keys = tuple(k.places[number] - width for k in equal)
         found = self._near(near[0], number, width) if near else None
         is_outer = self.sides[number].is_outer
+        if near and tree.is_table(left) and tree.is_table(right):
+            message, hint = "DISTANCE of tables alone", "let FROM begin with the stream"
+            raise self.scope.refuse(near[0].condition, "query.unsupported", message, hint)
         if is_outer and tree.is_table(left) and not tree.is_table(right):
             message, hint = "the left side of LEFT JOIN reads tables only", "begin with the stream"
             raise self.block.refuse_at(self.sides[number].span, "query.unsupported", message, hint)
@@ -226,11 +229,21 @@ class Joining:
         assert link.near is not None
         (left, right), constants = (self._place(n) for n in (link.other(number), number)), self.work.constants
         constant = constant_of(link.near.radius, f"q:p{len(constants)}")
-        assert constant is not None and isinstance(constant.value, (int, float))
-        constants.append(replace(constant, type=TYPES["DOUBLE"], value=float(constant.value)))
-        radius = tree.Computed(f'"{constant.name}"', TYPES["DOUBLE"], frozenset((constant.name,)), "?")
+        if constant is not None and isinstance(constant.value, (int, float)):
+            constants.append(replace(constant, type=TYPES["DOUBLE"], value=float(constant.value)))
+            radius = tree.Computed(f'"{constant.name}"', TYPES["DOUBLE"], frozenset((constant.name,)), "?")
+        else:
+            radius = self._worked_out(link.near.radius)
         words = f"DISTANCE({self.sides[link.left].alias}, {self.sides[link.right].alias})"
         return tree.Near(left, (right[0] - width, right[1] - width), radius, link.near.is_open, words)
+
+    def _worked_out(self, node: exp.Expr) -> tree.Computed:
+        """A radius that is written as an expression."""
+        found = computed(self.selects, node, self.scope, [])
+        if not found.type.is_number:
+            message = f"DISTANCE is a number, this is {found.type.name}"
+            raise self.scope.refuse(node, "query.wrong_type", message, "compare it with a number")
+        return found.cast_to(TYPES["DOUBLE"]).as_computed()
 
     def _place(self, number: int) -> tuple[int, int]:
         """Where the columns of a side's location stand."""

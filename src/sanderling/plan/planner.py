@@ -254,9 +254,9 @@ class Planner:
             span = statement.key.span if e.code in key_codes else options["path"].span
             hint = e.hint or "mend the file, or name another"
             raise type(e)(e.code, e.message, hint, Place.in_text(text, span.start, span.end)) from e
-        declarations.check_table_location(statement, found)
+        place = declarations.table_place(statement, found)
         key = next(c.name for c in found if c.name.casefold() == statement.key.text.casefold())
-        return Table(statement.name.text, found, key, History.of(rows), region, path, format_)
+        return Table(statement.name.text, found, key, History.of(rows), region, path, format_, place)
 
     def _change_table(self, change: TableChange, text: str, at: int | None) -> None:
         table = self._known(self.tables, "table", change, text)

@@ -67,7 +67,7 @@ class Side:
         """The columns of its location."""
         if isinstance(self.relation, Stream):
             return self.relation.x, self.relation.y
-        return self.relation.place if isinstance(self.relation, Derived) else None
+        return self.relation.place
 
 
 Uses = set[tuple[int, str]]  # columns, by side and name
