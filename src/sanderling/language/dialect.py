@@ -19,6 +19,7 @@ from sanderling.language.changes import FIRST_WORDS, ChangeParser
 from sanderling.language.coverages import CoverageParser
 from sanderling.language.forms import STATEMENTS
 from sanderling.language.neighbours import NearestParser
+from sanderling.language.refusals import RefusalParser
 from sanderling.language.statements import (
     At,
     ColumnDef,
@@ -65,6 +66,7 @@ class Sanderling(Spark):
     class Parser(
         CoverageParser,
         NearestParser,
+        RefusalParser,
         UnionParser,
         WindowParser,
         ChangeParser,
@@ -203,12 +205,6 @@ class Sanderling(Spark):
             return super()._parse_types(check_func, *args, **named)
 
         # ----- clauses of SELECT
-
-        def _refuse_clause(self) -> tuple[str, Any]:
-            word = self._curr.text.upper()
-            raise self.refuse(
-                "query.unsupported", f"{word} is not supported yet", "remove the clause", self._curr
-            )
 
         def _parse_our_clause(self) -> tuple[str, Any]:
             self._advance()

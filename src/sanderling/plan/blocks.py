@@ -16,7 +16,7 @@ from sanderling.language.statements import InsideTarget, NearestTarget, Span, Wi
 from sanderling.plan import tree
 from sanderling.plan.distances import is_distance, nearness, sides_of, taken_apart, written_out
 from sanderling.plan.expressions import is_previous, span_of
-from sanderling.plan.grouping import Grouping, has_aggregates
+from sanderling.plan.grouping import Grouping, has_aggregates, is_of_rows
 from sanderling.plan.joining import Joining, Link
 from sanderling.plan.relations import Relations
 from sanderling.plan.sides import Derived, RowScope, Side, Uses
@@ -84,14 +84,16 @@ class Block:
         for join in self.select.args.get("joins") or []:
             is_left = (join.side or "").upper() == "LEFT" and join.kind in ("", "OUTER")
             is_inner = not join.side and join.kind in ("", "INNER", "CROSS")
-            odd = [p for p, v in join.args.items() if v and p not in ("this", "on", "kind", "side")]
+            odd = [p for p, v in join.args.items() if v and p not in ("this", "on", "using", "kind", "side")]
             if odd or not (is_left or is_inner):
                 raise self._refuse(
-                    join, "query.unsupported", "only JOIN and LEFT JOIN with ON are supported",
+                    join, "query.unsupported", "only JOIN and LEFT JOIN with ON or USING are supported",
                     "write JOIN t ON a.x = t.x",
                 )  # fmt: skip
             side = self._add(join.this)
-            condition = join.args.get("on")
+            condition = (
+                self._using(side, join.args["using"]) if join.args.get("using") else join.args.get("on")
+            )
             if not is_left:
                 on += [condition] if condition else []
                 continue
@@ -100,15 +102,43 @@ class Block:
             if isinstance(side.relation, Stream):
                 raise self._refuse(
                     join, "query.unsupported", "LEFT JOIN takes a table or a query on its right",
-                    "write an inner join, or swap the sides",
+                    "write LEFT JOIN (SELECT …) AS name, or swap the sides",
                 )  # fmt: skip
             side.is_outer = True
             side.on = taken_apart(condition)
         return on
 
+    def _using(self, side: Side, names: list[exp.Expr]) -> exp.Expr:
+        """That columns of these names are equal; from then on such a name means the left one."""
+        equalities = []
+        for identifier in names:
+            name = identifier.name
+            before = [s for s in self.sides[:-1] if s.column(name) and name.casefold() not in s.merged]
+            if not isinstance(identifier, exp.Identifier) or len(before) != 1 or not side.column(name):
+                code, message = (
+                    "query.unknown_column",
+                    f'USING takes a column of both sides, "{name}" is none',
+                )
+                if len(before) > 1:
+                    code, message = "query.ambiguous_column", f'"{name}" is in several on the left'
+                raise self._refuse(identifier, code, message, "write ON a.x = b.x")
+            columns = (
+                exp.Column(this=identifier.copy(), table=exp.to_identifier(s.alias, quoted=True))
+                for s in (before[0], side)
+            )
+            equalities.append(exp.EQ(this=next(columns), expression=next(columns)))
+            side.merged.append(name.casefold())
+        return exp.and_(*equalities, copy=False)
+
     def _add(self, relation: exp.Expr) -> Side:
         span = span_of(relation) or self.span
         if isinstance(relation, exp.Subquery):
+            if not isinstance(relation.this, exp.Query):
+                message, hint = (
+                    "brackets in FROM are around a SELECT",
+                    "leave them out, or write (SELECT …) AS name",
+                )
+                raise self._refuse(relation, "query.unsupported", message, hint)
             if not relation.alias:
                 raise self._refuse(
                     relation, "query.syntax", "a query in FROM needs a name", "write (SELECT …) AS name"
@@ -295,8 +325,8 @@ def _without_aliases(node: exp.Expr, names: set[str], scope: RowScope) -> exp.Ex
         return node
     copy = node.copy()
     for column in list(copy.find_all(exp.Column)):
-        is_output = not column.table and column.name.casefold() in names
-        if is_output and (isinstance(node, exp.Order) or not _is_column(column, scope)):
+        is_output = not column.table and column.name.casefold() in names and not is_of_rows(column)
+        if is_output and not (isinstance(node, exp.Group) and _is_column(column, scope)):
             column.replace(exp.Null())
     return copy
 

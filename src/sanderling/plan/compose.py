@@ -62,7 +62,7 @@ class Composer:
         streams = [name for name in names if found.streams.get(name)]
         is_derived = any(isinstance(r, exp.Subquery) for r in relations)
         reads_query = any(found.kind_of(n) not in ("stream", "table") and self.sql_of(n) for n in names)
-        has_outer = any(join.side for join in joins)
+        has_outer = any(join.side or join.args.get("using") for join in joins)
         tables = len(names) - len(streams)
         is_by_region = any(
             isinstance(i.args["expression"], exp.Column) for i in select.find_all(LocationInside)

@@ -110,6 +110,10 @@ class Scope:
     def columns_of(self, alias: str) -> tuple[Column, ...]:
         return self.sides[alias.casefold()].columns
 
+    def starred(self) -> list[tuple[str, Column]]:
+        """What * means: all columns, with the names of those in FROM that they are of."""
+        return [(alias, column) for alias in self.aliases for column in self.columns_of(alias)]
+
     def _sides_of(self, column: exp.Column) -> Iterable[Stream | Table]:
         if not column.table:
             return self.sides.values()
@@ -146,6 +150,11 @@ class Scope:
     def word_of(self, node: exp.Expr) -> str:
         """The first word of a node as its author wrote it."""
         span = span_of(node)
+        if span and isinstance(node, exp.Func) and not (node._meta and "start" in node.meta):
+            # Only its arguments have a place: the name stands before their bracket.
+            before = re.search(r"([^\W\d]\w*)\s*\(\s*$", self.text[: span.start])
+            if before:
+                return before[1]
         word = re.match(r"[^\W\d]\w*", self.text[span.start :]) if span else None
         return word[0] if word else node.sql_name() if isinstance(node, exp.Func) else node.key.upper()
 
@@ -223,9 +232,8 @@ def _not_allowed(n: exp.Expr, scope: Scope) -> QueryError:
         hint = "an answer is a function of the readings alone; use the reading's own time"
         return scope.refuse(n, "query.not_deterministic", f"{name.upper()} changes by itself", hint)
     if isinstance(n, exp.Query) or n.find(exp.Query):
-        return scope.refuse(
-            n, "query.unsupported", "a query inside a query is not supported", "write one SELECT"
-        )
+        hint = "join it: JOIN (SELECT DISTINCT …) AS name ON …, or LEFT JOIN … WHERE its key IS NULL for NOT"
+        return scope.refuse(n, "query.unsupported", "a query stands in FROM only", hint)
     if isinstance(n, exp.Func):
         hint = did_you_mean(name, functions.FUNCTIONS) or "see the list of functions in the documentation"
         return scope.refuse(n, "query.unknown_function", f'no function is named "{name}"', hint)
@@ -238,6 +246,7 @@ READABLE: dict[type[exp.Expr], str] = {
     exp.Tuple: "a list of values", exp.Bracket: "an index in brackets", exp.Dot: "a path of names",
     exp.HexString: "a hexadecimal number", exp.RawString: "a raw text", exp.AtTimeZone: "AT TIME ZONE",
     exp.SimilarTo: "SIMILAR TO", exp.Any: "ANY", exp.All: "ALL", exp.Aliases: "a list of aliases",
+    exp.Rollup: "ROLLUP", exp.Cube: "CUBE", exp.GroupingSets: "GROUPING SETS",
 }  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -29,6 +29,12 @@ AGGREGATES: dict[type[exp.Expr], str] = {
     exp.Count: tree.COUNT, exp.Sum: tree.SUM, exp.Avg: tree.AVG, exp.Min: tree.MIN, exp.Max: tree.MAX,
     exp.Stddev: tree.STDDEV, exp.StddevSamp: tree.STDDEV,
 }  # fmt: skip
+INSTEAD: dict[type[exp.Expr], str] = {
+    exp.ArgMax: "ORDER BY … DESC LIMIT 1 gives the row with the greatest",
+    exp.ArgMin: "ORDER BY … LIMIT 1 gives the row with the least",
+    exp.CountIf: "write COUNT(CASE WHEN … THEN 1 END)",
+    exp.Lag: "PREVIOUS(column) is of the same object's reading before",
+}
 OF_NUMBERS = (tree.SUM, tree.AVG, tree.STDDEV)
 
 
@@ -66,7 +72,7 @@ class Grouping:
             items = [grouped.replaced(item) for item in items]
             orders = [(grouped.replaced(o), d, f) for o, d, f in orders]
             having = select.args.get("having")
-            chosen = [_by_items(having.this, select.expressions, scope)] if having else []
+            chosen = [_by_items(having.this, select.expressions, grouped.columns)] if having else []
             condition = self._condition([grouped.replaced(c) for c in chosen], above)
         elif select.args.get("having"):
             hint = "write WHERE, or aggregate something"
@@ -135,7 +141,11 @@ class Grouping:
             raise scope.refuse(lonely, "query.missing_clause", message, hint)
         found = []
         for ordered in order.expressions:
+            if isinstance(ordered.this, exp.Var):
+                message, hint = f"ORDER BY {ordered.this.name} is not supported", "list what it is ordered by"
+                raise scope.refuse(order, "query.unsupported", message, hint)
             node = _meant(ordered.this, items, scope, is_alias_first=True)
+            node = _by_items(node, items) if node is ordered.this else node
             found.append((node, bool(ordered.args.get("desc")), bool(ordered.args.get("nulls_first"))))
         return found
 
@@ -166,6 +176,7 @@ class _Grouped:
         self.groups = [computed(self.selects, written_out(n, under), under, self.constants) for n in nodes]
         self.keys = {self._key(n): i for i, n in reversed(list(enumerate(nodes)))}
         self.kinds = {type(n) for n in nodes}
+        self.columns = {n.name.casefold() for n in nodes if isinstance(n, exp.Column)}
         self.known: dict[exp.Expr, int] = {}
         self.inputs: list[Written] = []
         self.sums: list[tree.Sum] = []
@@ -193,7 +204,7 @@ class _Grouped:
         kind = AGGREGATES.get(type(node))
         if kind is None:
             name = self.under.word_of(node)
-            hint = "there are COUNT, SUM, AVG, MIN, MAX and STDDEV"
+            hint = INSTEAD.get(type(node), "there are COUNT, SUM, AVG, MIN, MAX and STDDEV")
             raise self.under.refuse(node, "query.unsupported", f"{name.upper()} is not supported", hint)
         argument, is_distinct = node.this, False
         if isinstance(argument, exp.Distinct):
@@ -293,16 +304,22 @@ def _meant(
     return node
 
 
-def _by_items(condition: exp.Expr, items: Sequence[exp.Expr], scope: RowScope) -> exp.Expr:
-    """The same with names that the select list gave written out; a column of FROM comes before them."""
+def _by_items(node: exp.Expr, items: Sequence[exp.Expr], columns: Collection[str] = ()) -> exp.Expr:
+    """The same with names that the select list gave written out; what it groups by comes before them."""
+    named = {i.alias.casefold(): i for i in reversed(items) if isinstance(i, exp.Alias)}
 
-    def meant(node: exp.Expr) -> exp.Expr:
-        if not isinstance(node, exp.Column) or node.find_ancestor(exp.AggFunc):
-            return node
-        found = _meant(node, items, scope)
-        return node if found is node else exp.paren(found)
+    def meant(n: exp.Expr) -> exp.Expr:
+        if not isinstance(n, exp.Column) or n.table or is_of_rows(n):
+            return n
+        name = n.name.casefold()
+        return exp.paren(_bare(named[name])) if name in named and name not in columns else n
 
-    return condition.transform(meant)
+    return node.transform(meant)
+
+
+def is_of_rows(node: exp.Expr) -> bool:
+    """Whether it stands where only columns of FROM may: in an aggregate, PREVIOUS or DISTANCE."""
+    return node.find_ancestor(exp.AggFunc) is not None or _is_operand(node)
 
 
 def _named(written: Written, item: exp.Expr) -> Written:

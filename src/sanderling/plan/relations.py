@@ -10,6 +10,7 @@ from sqlglot import exp
 from sanderling.catalog import Names, Stream, Table
 from sanderling.errors import Place, QueryError, did_you_mean
 from sanderling.language.dialect import LocationInside
+from sanderling.language.refusals import instead_of
 from sanderling.language.statements import (
     Coverage,
     InsideTarget,
@@ -65,7 +66,7 @@ class Relations:
                 word = (
                     key.removesuffix("_").removesuffix("s").upper() if key != "kind" else f"SELECT AS {value}"
                 )
-                raise QueryError("query.unsupported", f"{word} is not supported", "remove it", place)
+                raise QueryError("query.unsupported", f"{word} is not supported", instead_of(word), place)
         if not select.expressions:
             place = _place(text, None, statement.name.span)
             raise QueryError("query.syntax", "SELECT lists no columns", "name at least one, or *", place)

@@ -242,12 +242,9 @@ class SelectPlanner:
                 raise scope.refuse(
                     item, "query.unknown_name", f'nothing in FROM is named "{qualifier}"', hint
                 )
-            for alias in scope.aliases:
-                if not qualifier or qualifier.casefold() == alias.casefold():
-                    columns = scope.columns_of(alias)
-                    items += [
-                        exp.column(exp.to_identifier(c.name, quoted=True), table=alias) for c in columns
-                    ]
+            aliases = [a for a in scope.aliases if a.casefold() == qualifier.casefold()]
+            found = [(a, c) for a in aliases for c in scope.columns_of(a)] if qualifier else scope.starred()
+            items += [exp.column(exp.to_identifier(c.name, quoted=True), table=a) for a, c in found]
         return items
 
     def output(self, item: exp.Expr, scope: Scope, constants: list[Constant]) -> OutputColumn:

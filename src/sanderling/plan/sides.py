@@ -40,6 +40,7 @@ class Side:
     on: list[exp.Expr] = field(default_factory=list)  # of a LEFT JOIN
     regions: Side | None = None  # of a stream: the table whose regions it is joined with
     is_regions: bool = False  # of a table: a stream is joined with its regions
+    merged: list[str] = field(default_factory=list)  # columns that USING made one with those of another side
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -89,6 +90,8 @@ class RowScope(Scope):
             hint = f"write {column.table}.{column.name}, or {column.name} alone"
             raise self.refuse(column, "query.unknown_column", "a column has at most one qualifier", hint)
         found = [(side, c) for side in self._named(column) if (c := side.column(column.name))]
+        if not column.table:
+            found = [(side, c) for side, c in found if c.name.casefold() not in side.merged]
         if len(found) == 1:
             return found[0]
         if found:
@@ -146,6 +149,13 @@ class RowScope(Scope):
 
     def columns_of(self, alias: str) -> tuple[Column, ...]:
         return next(s for s in self.all if s.alias.casefold() == alias.casefold()).columns
+
+    def starred(self) -> list[tuple[str, Column]]:
+        """What USING made one comes first, and once."""
+        merged = [name for side in self.all for name in side.merged]
+        found = [(s, c) for s in self.all for c in s.columns if c.name.casefold() not in s.merged]
+        found.sort(key=lambda of: [*merged, of[1].name.casefold()].index(of[1].name.casefold()))
+        return [(side.alias, column) for side, column in found]
 
 
 class GroupScope(Scope):
