@@ -1,0 +1,190 @@
+"""The reference twin of `solve`: the same events kept and let go at the same times, in plain Python."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import math
+from collections import defaultdict
+from collections.abc import Iterator
+
+import numpy as np
+
+from sanderling.kernels.agree import EQUAL, LESS, MORE, Rules
+from sanderling.kernels.solve import How, Rows
+
+
+class Entry:
+    """An event as one kind of variable of a trigger; `bounds` by kind: until when it has one of that kind."""
+
+    def __init__(self, rows: Rows, row: int, kind: int):
+        self.trigger, self.kind, self.order = int(rows.trigger[row]), kind, int(rows.order[row])
+        self.ts, self.x, self.y = int(rows.ts[row]), float(rows.x[row]), float(rows.y[row])
+        self.whole = rows.value[row].tolist()
+        self.double = rows.value[row].view(np.float64).tolist()
+        self.is_null = rows.is_null[row].tolist()
+        self.bounds: dict[int, float] = {}
+
+
+class PlainSolver:
+    """Triggers of one shape, as `solve.advance` works on them."""
+
+    def __init__(self, rules: Rules, how: How):
+        self.how, self.kinds, self.kind_of = how, range(len(rules.size_of)), rules.kind_of.tolist()
+        self.set_of, self.size_of = rules.set_of.tolist(), rules.size_of.tolist()
+        self.first_of, self.last_of = rules.first_of.tolist(), rules.last_of.tolist()
+        self.after, self.until, self.reach2 = (a.tolist() for a in (rules.after, rules.until, rules.reach2))
+        self.lasts = rules.lasts.tolist()
+        self.pairs = [column.tolist() for column in rules.pairs]
+        self.compares = [column.tolist() for column in rules.compares]
+        self.live: dict[tuple[int, int], list[Entry]] = defaultdict(list)
+        self.heap: list[tuple[float, int, Entry]] = []
+        self.number = itertools.count()
+        self.entries = 0
+        self.most_entries = 0
+
+    def advance(self, rows: Rows) -> list[tuple[int, ...]]:
+        """By solution the row that completes it, and the order of each variable's event."""
+        told: list[tuple[int, ...]] = []
+        for row in range(len(rows.ts)):
+            self.expire(int(rows.ts[row]))
+            is_of = int(rows.is_of[row])
+            mine = {c: Entry(rows, row, c) for c in self.kinds if is_of >> self.first_of[c] & 1}
+            met = self.meet(mine)
+            self.renew(mine, met)
+            found = sorted(s for c in mine for s in self.search(mine[c], met[c]))
+            told += [(row, *s) for s in (found[:1] if self.how.is_first else found)]
+            for entry in mine.values():
+                self.hold(entry)
+        return told
+
+    # ----- who may meet whom
+
+    def others(self, c: int) -> list[int]:
+        return [d for d in self.kinds if c != d or self.size_of[c] > 1]
+
+    def meet(self, mine: dict[int, Entry]) -> dict[int, dict[int, list[Entry]]]:
+        """By kind the event stands for, and other kind, who is there; what lacks a past one is taken out."""
+        met: dict[int, dict[int, list[Entry]]] = {}
+        for c, e in list(mine.items()):
+            past = [d for d in self.others(c) if self.until[e.trigger][c][d] < 0]
+            met[c] = {d: self.partners(e, d) for d in past}
+            if not all(met[c].values()):
+                del mine[c]
+        for c, e in mine.items():
+            for d in self.others(c):
+                if d not in met[c]:
+                    itself = [mine[d]] if c != d and d in mine and self.may_meet(e, mine[d]) else []
+                    met[c][d] = self.partners(e, d) + itself
+        return met
+
+    def partners(self, e: Entry, d: int) -> list[Entry]:
+        return [a for a in self.live[e.trigger, d] if self.may_meet(e, a)]
+
+    def may_meet(self, a: Entry, b: Entry) -> bool:
+        t, c, d = a.trigger, a.kind, b.kind
+        if not self.after[t][c][d] <= b.ts - a.ts <= self.until[t][c][d]:
+            return False
+        if self.reach2[t][c][d] < math.inf and not squared(a, b) <= self.reach2[t][c][d]:
+            return False
+        if self.size_of[c] > 1 or self.size_of[d] > 1:
+            return True
+        return self.agree(self.first_of[c], a, self.first_of[d], b)
+
+    def agree(self, u: int, a: Entry, v: int, b: Entry) -> bool:
+        after, until, near, near_strict, far, far_strict = (p[a.trigger][u][v] for p in self.pairs)
+        if not after <= b.ts - a.ts <= until:
+            return False
+        if self.set_of[u] >= 0 and self.set_of[u] == self.set_of[v]:
+            first, second = (a, b) if u < v else (b, a)
+            if first.order >= second.order:
+                return False
+        d2 = squared(a, b)
+        if near < math.inf and not (d2 < near if near_strict else d2 <= near):
+            return False
+        if (far > 0 or far_strict) and not (d2 > far if far_strict else d2 >= far):
+            return False
+        return self.values_agree(u, a, v, b) and self.values_agree(v, b, u, a)
+
+    def values_agree(self, u: int, a: Entry, v: int, b: Entry) -> bool:
+        start, left, right, takes, is_float, is_difference, constant = self.compares
+        for k in range(start[u][v], start[u][v + 1]):
+            if a.is_null[left[k]] or b.is_null[right[k]]:
+                return False
+            x, y = ((e.double if is_float[k] else e.whole)[c] for e, c in ((a, left[k]), (b, right[k])))
+            if is_difference[k]:
+                x, y = x - y, constant[a.trigger][k]
+            if not takes[k] & order_of(x, y):
+                return False
+        return True
+
+    # ----- how long they live
+
+    def renew(self, mine: dict[int, Entry], met: dict[int, dict[int, list[Entry]]]) -> None:
+        is_tight = self.how.is_tight
+        for c, e in mine.items():
+            for d in self.others(c):
+                until = self.until[e.trigger][c][d]
+                e.bounds[d] = e.ts + until if is_tight or until <= 0 else math.inf
+        for c, e in mine.items():
+            lasts = self.lasts[e.trigger]
+            for d, partners in met[c].items() if lasts[c] >= 0 else ():
+                for a in partners:
+                    e.bounds[d] = max(e.bounds[d], a.ts + lasts[d] if is_tight else math.inf)
+                    a.bounds[c] = max(a.bounds[c], e.ts + lasts[c] if is_tight else math.inf)
+
+    def expiry(self, e: Entry) -> float:
+        last: float = min([e.ts + self.lasts[e.trigger][e.kind], *e.bounds.values()])
+        return last
+
+    def hold(self, e: Entry) -> None:
+        if self.lasts[e.trigger][e.kind] >= 0:
+            self.live[e.trigger, e.kind].append(e)
+            heapq.heappush(self.heap, (self.expiry(e), next(self.number), e))
+            self.entries += 1
+            self.most_entries = max(self.most_entries, self.entries)
+
+    def expire(self, now: int) -> None:
+        while self.heap and self.heap[0][0] < now:
+            _, number, e = heapq.heappop(self.heap)
+            if self.expiry(e) >= now:
+                heapq.heappush(self.heap, (self.expiry(e), number, e))
+            else:
+                self.live[e.trigger, e.kind].remove(e)
+                self.entries -= 1
+
+    # ----- solutions
+
+    def search(self, e: Entry, met: dict[int, list[Entry]]) -> Iterator[tuple[int, ...]]:
+        """Solutions in which e is its kind's last variable, and no variable before that."""
+        i, m = self.last_of[e.kind], len(self.kind_of)
+        domains = {}
+        for v in range(m):
+            if v != i:
+                some = met[self.kind_of[v]]
+                domains[v] = [
+                    a for a in some if (v > i or a.order != e.order) and self.agree(i, e, v, a)
+                ]  # fmt: skip
+        yield from self.extend({i: e}, domains)
+
+    def extend(self, chosen: dict[int, Entry], domains: dict[int, list[Entry]]) -> Iterator[tuple[int, ...]]:
+        """Forward checking: the variable with the fewest events next."""
+        if not domains:
+            yield tuple(chosen[v].order for v in sorted(chosen))
+            return
+        v = min(domains, key=lambda u: len(domains[u]))
+        for a in domains[v]:
+            left = {u: [b for b in some if self.agree(v, a, u, b)] for u, some in domains.items() if u != v}
+            if all(left.values()):
+                yield from self.extend({**chosen, v: a}, left)
+
+
+def squared(a: Entry, b: Entry) -> float:
+    dx, dy = a.x - b.x, a.y - b.y
+    return dx * dx + dy * dy
+
+
+def order_of(x: float, y: float) -> int:
+    """LESS, EQUAL or MORE; NaN is above all numbers, and equals itself."""
+    a, b = (math.isnan(x), 0 if math.isnan(x) else x), (math.isnan(y), 0 if math.isnan(y) else y)
+    return LESS if a < b else EQUAL if a == b else MORE

@@ -1,0 +1,81 @@
+"""A completed constraint graph as what the kernels read: by trigger, variable and kind of variable."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from sanderling.kernels.agree import EQUAL, LESS, MORE, Compares, Pairs, Rules
+from sanderling.plan.constraint_graph import FLOAT, Graph
+
+I64 = npt.NDArray[np.int64]
+F64 = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+Column = TypeVar("Column", np.int64, np.float64, np.bool_)
+
+TAKES = {"=": EQUAL, "<>": LESS | MORE, "<": LESS, "<=": LESS | EQUAL, ">": MORE, ">=": MORE | EQUAL}
+# What follows from distances only narrows the search: rounding must not take a solution away.
+WIDER = 1 + 1e-9
+
+
+def rules_of(graph: Graph) -> Rules:
+    """Of a graph for several triggers, [n, m, m], or for one."""
+    set_of = graph.set_of
+    kind_of = _kinds(set_of)
+    first_of = np.searchsorted(kind_of, np.arange(kind_of[-1] + 1))
+    last_of = np.searchsorted(kind_of, np.arange(kind_of[-1] + 1), side="right") - 1
+    after, until, near = _by_trigger(graph.after), _by_trigger(graph.until), _by_trigger(graph.near)
+    is_pair = ~np.eye(len(set_of), dtype=np.bool_)
+    until_kinds = _widest(np.where(is_pair, until, np.iinfo(np.int64).min), kind_of)
+    after_kinds = -_widest(np.where(is_pair, -after, np.iinfo(np.int64).min + 1), kind_of)
+    reach = _widest(np.where(is_pair, near, -np.inf), kind_of) * WIDER
+    is_other = (kind_of[first_of] != kind_of[first_of][:, None]) | np.diag(last_of > first_of)
+    lasts = np.where(is_other & (until_kinds >= 0), until_kinds, -1).max(axis=-1)
+    is_finite = is_other & np.isfinite(reach)
+    side = np.where(is_finite, reach, 0.0).max(axis=(-1, -2))
+    return Rules(
+        kind_of, set_of, first_of, last_of, last_of - first_of + 1, after_kinds, until_kinds, reach,
+        reach * reach, lasts, np.where(side > 0, side, 1.0), _pairs(graph, after, until), _compares(graph),
+    )  # fmt: skip
+
+
+def _by_trigger(array: npt.NDArray[Column]) -> npt.NDArray[Column]:
+    return np.ascontiguousarray(array if array.ndim == 3 else array[None])
+
+
+def _kinds(set_of: I64) -> I64:
+    """By variable; those of a set stand together and are one."""
+    is_new = np.append(True, (set_of[1:] < 0) | (np.diff(set_of) != 0))
+    kinds: I64 = np.cumsum(is_new) - 1
+    return kinds
+
+
+def _widest(bounds: npt.NDArray[Column], kind_of: I64) -> npt.NDArray[Column]:
+    """By two kinds the largest bound of their variables."""
+    starts = np.searchsorted(kind_of, np.arange(kind_of[-1] + 1))
+    found = np.maximum.reduceat(np.maximum.reduceat(bounds, starts, axis=-1), starts, axis=-2)
+    return np.ascontiguousarray(found)
+
+
+def _pairs(graph: Graph, after: I64, until: I64) -> Pairs:
+    near, far = _by_trigger(graph.stated_near), _by_trigger(graph.stated_far)
+    near_strict, far_strict = _by_trigger(graph.near_strict), _by_trigger(graph.far_strict)
+    return Pairs(after, until, near * near, near_strict, far * far, far_strict)
+
+
+def _compares(graph: Graph) -> Compares:
+    m, n = len(graph.set_of), len(graph.after) if graph.after.ndim == 3 else 1
+    order = sorted(range(len(graph.compares)), key=lambda k: (graph.compares[k].i, graph.compares[k].j))
+    some = [graph.compares[k] for k in order]
+    codes = np.array([c.i * m + c.j for c in some], np.int64)
+    # By u and v, with one more column for where those of the last v end.
+    wanted = np.arange(m)[:, None] * m + np.arange(m + 1)
+    constants = np.asarray(graph.constants, np.float64).reshape(n, -1)[:, order]
+    return Compares(
+        np.searchsorted(codes, wanted), np.array([c.left for c in some], np.int64),
+        np.array([c.right for c in some], np.int64), np.array([TAKES[c.op] for c in some], np.int64),
+        np.array([c.kind == FLOAT for c in some], np.bool_),
+        np.array([c.is_difference for c in some], np.bool_), np.ascontiguousarray(constants),
+    )  # fmt: skip

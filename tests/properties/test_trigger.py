@@ -1,0 +1,170 @@
+"""Triggers against every combination of events: exact, however they are cut, kept, found and interrupted."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sanderling.kernels.live import expiry
+from sanderling.kernels.solve import How, Rows
+from sanderling.kernels.solve_plain import PlainSolver
+from sanderling.merge import triggers
+from sanderling.merge.triggers import GRID, LISTS, LOOSE, TIGHT, Events, Solutions, Solver
+from tests.oracle.triggers import Distance, Event, Time, Trigger, solutions
+from tests.properties.chance import made_of
+from tests.properties.runs import RELAXED
+from tests.properties.trigger_worlds import World, columns, cut, graph_of, told, world
+
+WAYS = [(e, i, f) for e in (LOOSE, TIGHT) for i in (GRID, LISTS) for f in (False, True)]
+cuts = st.lists(st.integers(0, 60), max_size=4)
+
+
+@pytest.fixture(autouse=True)
+def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Room is made all the time."""
+    monkeypatch.setattr(triggers, "LEAST_ROOM", 2)
+    monkeypatch.setattr(triggers, "PIECE", 3)
+
+
+def expected(world: World, is_first: bool) -> list[tuple[int, ...]]:
+    found = []
+    for t, (trigger, own) in enumerate(zip(world.triggers, world.events, strict=True)):
+        orders = [order for order, _ in own]
+        some = solutions(trigger, [e for _, e in own], is_first)
+        found += [(t, *(orders[e] for e in s)) for s in some]
+    return sorted(found, key=lambda s: (max(s[1:]), s))
+
+
+def solver_of(world: World, way: str, index: str, is_first: bool) -> Solver:
+    return Solver(10 + np.arange(len(world.triggers)), world.graph(), is_first, way, index)
+
+
+@RELAXED
+@given(world=made_of(world), at=cuts)
+def test_every_solution_is_found_once_whatever_the_way(world: World, at: list[int]) -> None:
+    """Cut anywhere, and saved and restored at each cut."""
+    for way, index, is_first in WAYS:
+        solver, some = solver_of(world, way, index, is_first), []
+        for piece in cut(columns(world), at):
+            some.append(solver.advance(piece))
+            saved, solver = solver.state(), solver_of(world, way, index, is_first)
+            solver.restore(saved)
+            assert solver.state().equals(saved)
+        assert told(some) == expected(world, is_first), (way, index, is_first)
+
+
+@RELAXED
+@given(world=made_of(world))
+def test_what_is_kept_is_what_the_plain_twin_keeps_and_tight_never_keeps_more(world: World) -> None:
+    events = columns(world)
+    live: dict[str, list[set[tuple[int, int, int]]]] = {LOOSE: [], TIGHT: []}
+    for way, index in itertools.product((LOOSE, TIGHT), (GRID, LISTS)):
+        solver = solver_of(world, way, index, False)
+        plain = PlainSolver(solver.rules, How(False, way == TIGHT, False))
+        kept = []
+        for row in range(len(events.ts)):
+            one = Events._make(c[row : row + 1] for c in events)
+            found = told([solver.advance(one)])
+            twin = plain.advance(Rows(one.trigger - 10, *one[1:]))
+            assert [s[1:] for s in found] == [s[1:] for s in twin]
+            state = solver.state().select(["trigger", "order", "kind"]).to_pydict()
+            kept.append(set(zip(*state.values(), strict=True)))
+            theirs = {(10 + e.trigger, e.order, e.kind) for some in plain.live.values() for e in some}
+            assert kept[-1] == theirs
+            assert (solver.entries, solver.events) == (len(theirs), len({order for _, order, _ in theirs}))
+            assert solver.most_entries == plain.most_entries
+        assert not live[way] or live[way] == kept
+        live[way] = kept
+    assert all(tight <= loose for tight, loose in zip(live[TIGHT], live[LOOSE], strict=True))
+
+
+@RELAXED
+@given(world=made_of(world), at=st.integers(0, 60))
+def test_triggers_come_and_go(world: World, at: int) -> None:
+    """The last comes late, the first goes at the same moment; the others notice nothing."""
+    n, events = len(world.triggers), columns(world)
+    ids, whole = 10 + np.arange(n), world.graph()
+
+    def some_of(which: slice):
+        arrays = {k: getattr(whole, k)[which] for k in ("after", "until", "near", "near_strict", "far")}
+        more = {k: getattr(whole, k)[which] for k in ("far_strict", "stated_near", "stated_far", "constants")}
+        return replace(whole, **arrays, **more)
+
+    if n == 1:
+        return
+    early, late = slice(0, n - 1), slice(1, n)
+    solver = Solver(ids[early], some_of(early))
+    first, second = cut(events, [at])
+    some = [solver.advance(Events._make(c[np.isin(first.trigger, ids[early])] for c in first))]
+    solver.turn_to(ids[late], some_of(late))
+    some.append(solver.advance(Events._make(c[np.isin(second.trigger, ids[late])] for c in second)))
+    edge = (int(second.order[0]), int(second.trigger[0]) - 10) if len(second.ts) else (99, 0)
+    is_before = [tuple((o, e) for o, e in own if (o, t) < edge) for t, own in enumerate(world.events)]
+    is_after = [tuple((o, e) for o, e in own if (o, t) >= edge) for t, own in enumerate(world.events)]
+    seen = [is_before[0], *world.events[1:-1], is_after[-1]]
+    assert told(some) == expected(replace(world, events=tuple(seen)), False)
+
+
+@RELAXED
+@given(world=made_of(world))
+def test_what_the_kernel_cannot_compare_is_judged_of_what_it_found(world: World) -> None:
+    """Of a condition on the first two variables' events."""
+
+    def judge(found: Solutions) -> np.ndarray:
+        return (found.order[:, 0] + found.order[:, 1]) % 3 != 0
+
+    for is_first in (False, True):
+        solver = Solver(10 + np.arange(len(world.triggers)), world.graph(), is_first, judge=judge)
+        every = [s for s in expected(world, False) if (s[1] + s[2]) % 3 != 0]
+        if is_first:
+            last = {(s[0], max(s[1:])): s for s in reversed(every)}
+            every = [s for s in every if s in last.values()]
+        assert told([solver.advance(columns(world))]) == every
+
+
+# ----- the paper's example
+
+
+A, B, C = (frozenset({v}) for v in range(3))
+COLLISION = Trigger(
+    3, (Distance(0, 1, "<", 1.0), Time(0, 1, 0, 5), Distance(1, 2, "<", 1.0), Time(1, 2, 1, 5))
+)  # fmt: skip
+STREAM = [
+    Event(1, 0.0, 0.0, A), Event(2, 5.0, 5.0, B), Event(3, 0.5, 0.0, B), Event(3, 0.9, 0.0, C),
+    Event(6, 1.0, 0.0, C),
+]  # fmt: skip
+A1, B1, B2, C1, C2 = range(5)
+
+
+def expiries(solver: Solver) -> dict[int, int]:
+    live, entries = solver.live, solver.live.heap[: solver.entries]
+    return {int(live.order[e]): expiry(live, solver.rules.lasts, e) for e in entries}
+
+
+@pytest.mark.parametrize("index", [GRID, LISTS])
+@pytest.mark.parametrize("way", [LOOSE, TIGHT])
+def test_figure_2(way: str, index: str) -> None:
+    solver = Solver(np.array([10]), graph_of((COLLISION,)), expiry=way, index=index)
+    some = World((COLLISION,), (tuple(enumerate(STREAM)),))
+    one = [Events._make(c[n : n + 1] for c in columns(some)) for n in range(5)]
+    assert not told([solver.advance(one[A1])])
+    assert expiries(solver) == {A1: 11 if way == LOOSE else 6}
+    assert not told([solver.advance(one[B1])])
+    solver.close(2)
+    assert expiries(solver) == {A1: 11 if way == LOOSE else 6}, "b1 is dropped"
+    assert not told([solver.advance(one[2])])
+    assert expiries(solver) == {A1: 11 if way == LOOSE else 8, 2: 8}
+    assert not told([solver.advance(one[3])])
+    assert set(expiries(solver)) == {A1, 2}, "c1 is dropped"
+    found = solver.advance(one[4])
+    assert told([found]) == [(0, A1, 2, 4)] and found.ts.tolist() == [6]
+    assert set(expiries(solver)) == {A1, 2}, "c2 has no future"
+    solver.close(8)
+    assert expiries(solver) == ({A1: 11} if way == LOOSE else {})
+    solver.close(11)
+    assert solver.entries == solver.events == 0
