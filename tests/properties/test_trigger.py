@@ -15,6 +15,7 @@ from sanderling.kernels.solve import How, Rows
 from sanderling.kernels.solve_plain import PlainSolver
 from sanderling.merge import triggers
 from sanderling.merge.triggers import GRID, LISTS, LOOSE, TIGHT, Events, Solutions, Solver
+from sanderling.plan.constraint_graph import between, complete, free
 from tests.oracle.triggers import Distance, Event, Time, Trigger, solutions
 from tests.properties.chance import made_of
 from tests.properties.runs import RELAXED
@@ -168,3 +169,12 @@ def test_figure_2(way: str, index: str) -> None:
     assert expiries(solver) == ({A1: 11} if way == LOOSE else {})
     solver.close(11)
     assert solver.entries == solver.events == 0
+
+
+def test_a_solver_whose_last_trigger_is_gone_goes_on_with_none() -> None:
+    graph = free(["a", "b"], 1)
+    between(graph, 0, 1, 0, 5)
+    none = free(["a", "b"], 0)
+    solver = Solver(np.array([7]), complete(graph))
+    solver.turn_to(np.empty(0, np.int64), complete(none))
+    assert solver.state().num_rows == 0

@@ -72,7 +72,7 @@ def _compares(graph: Graph) -> Compares:
     codes = np.array([c.i * m + c.j for c in some], np.int64)
     # By u and v, with one more column for where those of the last v end.
     wanted = np.arange(m)[:, None] * m + np.arange(m + 1)
-    constants = np.asarray(graph.constants, np.float64).reshape(n, -1)[:, order]
+    constants = np.asarray(graph.constants, np.float64).reshape(n, len(some))[:, order]
     return Compares(
         np.searchsorted(codes, wanted), np.array([c.left for c in some], np.int64),
         np.array([c.right for c in some], np.int64), np.array([TAKES[c.op] for c in some], np.int64),
