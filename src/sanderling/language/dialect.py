@@ -37,14 +37,15 @@ from sanderling.language.statements import (
     Statement,
     Value,
 )
+from sanderling.language.triggers import TriggerParser
 from sanderling.language.unions import UnionParser
 from sanderling.language.windows import WindowParser
 from sanderling.types import ALIASES, TYPES
 
 OUR_CLAUSE = TokenType.PREWHERE
-KINDS = ("STREAM", "TABLE", "REGION", "QUERY")
+KINDS = ("STREAM", "TABLE", "REGION", "QUERY", "TRIGGER")
 NO_TYPES = (TokenType.COMMA, TokenType.L_PAREN, TokenType.R_PAREN, TokenType.STRING, TokenType.NUMBER)
-PLURALS = ("STREAMS", "TABLES", "REGIONS", "QUERIES")
+PLURALS = ("STREAMS", "TABLES", "REGIONS", "QUERIES", "TRIGGERS")
 
 
 class LocationInside(exp.Expression, exp.Predicate):
@@ -70,6 +71,7 @@ class Sanderling(Spark):
         UnionParser,
         WindowParser,
         ChangeParser,
+        TriggerParser,
         Spark.Parser,  # type: ignore[valid-type, misc]
     ):
         # What is not ours is refused where it stands; sqlglot would take it, and nobody would look at it.
@@ -252,7 +254,7 @@ class Sanderling(Spark):
             if self._match_text_seq("SHOW"):
                 return Show(self._one_of(PLURALS), self._span_from(first))
             if self._match_text_seq("DESCRIBE") or self._match_text_seq("DESC"):
-                self._one_of(("QUERY",))
+                self._one_of(("QUERY", "TRIGGER"))
                 return DescribeQuery(self._name("a query's name"), self._span_from(first))
             if self._match_text_seq("EXPLAIN"):
                 # A query may have this name.
@@ -283,8 +285,10 @@ class Sanderling(Spark):
             return At(time, inner, self._span_from(first))
 
         def _parse_our_create(self, first: Token) -> Statement:
-            kind = self._one_of(("STREAM", "TABLE", "REGION"))
+            kind = self._one_of(("STREAM", "TABLE", "REGION", "TRIGGER"))
             name = self._name(f"a {kind.lower()}'s name")
+            if kind == "TRIGGER":
+                return self._parse_trigger(name, first)
             if kind == "REGION":
                 self._expect(self._match_text_seq("AS"), "AS")
                 return CreateRegion(name, self._parse_coverage(), self._span_from(first))

@@ -23,14 +23,18 @@ FORMS: dict[tuple[str, ...], str] = {
         "write CREATE REGION name AS RECT (x1, y1, x2, y2), CIRCLE (x, y, r), POLYGON ((x y, …)) "
         "or MULTIPOLYGON (((x y, …)))"
     ),
-    ("CREATE",): "write CREATE STREAM, CREATE TABLE or CREATE REGION",
-    ("DROP",): "write DROP STREAM, DROP TABLE, DROP REGION or DROP QUERY, and a name",
+    ("CREATE", "TRIGGER"): (
+        "write CREATE TRIGGER name FOR stream AS V1, stream AS V2 WHEN condition [SELECT …] "
+        "[REPORT ALL | FIRST] [WITH (option = value, …)]"
+    ),
+    ("CREATE",): "write CREATE STREAM, CREATE TABLE, CREATE REGION or CREATE TRIGGER",
+    ("DROP",): "write DROP STREAM, DROP TABLE, DROP REGION, DROP QUERY or DROP TRIGGER, and a name",
     ("INSERT",): "write INSERT INTO table [(column, …)] VALUES (constant, …), …",
     ("DELETE",): "write DELETE FROM table [WHERE condition]",
     ("REFRESH",): "write REFRESH TABLE and its name",
-    ("SHOW",): "write SHOW STREAMS, SHOW TABLES, SHOW REGIONS or SHOW QUERIES",
-    ("DESCRIBE",): "write DESCRIBE QUERY name",
-    ("DESC",): "write DESCRIBE QUERY name",
+    ("SHOW",): "write SHOW STREAMS, SHOW TABLES, SHOW REGIONS, SHOW QUERIES or SHOW TRIGGERS",
+    ("DESCRIBE",): "write DESCRIBE QUERY name, or DESCRIBE TRIGGER name",
+    ("DESC",): "write DESCRIBE QUERY name, or DESCRIBE TRIGGER name",
     ("EXPLAIN",): "write EXPLAIN and a query's name",
     ("REGISTER", "QUERIES"): "write REGISTER QUERIES FROM 'queries.parquet' [WITH (format = '…')]",
     ("REGISTER",): (

@@ -97,6 +97,8 @@ class NearestTarget:
 
 # Kinds of window.
 TIME, ROWS, PER_KEY, NEXT, UNTIL = "time", "rows", "rows per key", "until next", "until"
+# And that of triggers: every reading comes, and none is told to leave.
+EVENTS = "events"
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,14 +180,14 @@ TableChange = InsertInto | DeleteFrom | RefreshTable
 
 @dataclass(frozen=True, slots=True)
 class Drop:
-    kind: str  # STREAM, TABLE, REGION or QUERY
+    kind: str  # STREAM, TABLE, REGION, QUERY or TRIGGER
     name: Name
     span: Span
 
 
 @dataclass(frozen=True, slots=True)
 class Show:
-    kind: str  # STREAMS, TABLES, REGIONS or QUERIES
+    kind: str  # STREAMS, TABLES, REGIONS, QUERIES or TRIGGERS
     span: Span
 
 
@@ -211,6 +213,27 @@ class RegisterQuery:
     span: Span
     nearest: NearestTarget | None = None
     window: WindowClause | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TriggerVariable:
+    """One of FOR: events of a stream; with a count, a set of so many."""
+
+    stream: Name
+    name: Name
+    count: Value | None
+
+
+@dataclass(frozen=True, slots=True)
+class CreateTrigger:
+    name: Name
+    variables: tuple[TriggerVariable, ...]
+    when: exp.Expr
+    items: tuple[exp.Expr, ...]  # its select list, empty without one
+    is_first: bool  # REPORT FIRST
+    options: dict[str, tuple[Name, Value]]
+    sql: str
+    span: Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,5 +265,6 @@ Statement = (
     | Explain
     | RegisterQuery
     | RegisterQueries
+    | CreateTrigger
     | At
 )
