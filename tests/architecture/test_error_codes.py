@@ -20,6 +20,7 @@ EXPANDED: dict[str, tuple[str, ...]] = {
     "query.negative_{}": ("query.negative_radius", "query.negative_length"),
     "query.unknown_{}": (
         "query.unknown_stream", "query.unknown_table", "query.unknown_region", "query.unknown_query",
+        "query.unknown_trigger",
     ),
 }  # fmt: skip
 

@@ -24,6 +24,7 @@ from sanderling.merge.constants import Constants
 from sanderling.merge.tree import Tree
 from sanderling.merge.turns import Turned, Turns
 from sanderling.plan.plans import PlannedTable, PlannedTree
+from sanderling.plan.tree import solve_of
 
 I64 = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -144,10 +145,10 @@ class Composed:
         return rows
 
     def answer(self, queries: Sequence[int], rows: Mapping[int, pa.Table], tick: int) -> pa.Table:
-        """The whole answers of some queries, of the whole answers of their branches."""
+        """The whole answers of some queries, of the whole answers of their branches; a trigger has none."""
         mine = np.setdiff1d(np.intersect1d(queries, self.planned.queries), self.turns.joining)
         schema = self.planned.template.schema()
-        if not len(mine) or self.ready == NOTHING_YET:
+        if not len(mine) or self.ready == NOTHING_YET or solve_of(self.planned.root) is not None:
             return schema.empty_table()
         fresh = Tree(self.planned.root, self.tree.constants)
         tables = {name: self._rows_of(name, np.flatnonzero(told)) for name, told in self.is_told.items()}

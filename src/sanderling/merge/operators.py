@@ -8,6 +8,7 @@ from sanderling.merge.distinct import Distinct
 from sanderling.merge.first import First
 from sanderling.merge.join import Join
 from sanderling.merge.select import Select
+from sanderling.merge.solve import Solve
 from sanderling.merge.union import Union
 from sanderling.plan import tree
 from sanderling.plan.tree import Node
@@ -15,7 +16,7 @@ from sanderling.plan.tree import Node
 
 def operator_of(
     node: Node, constants: Constants
-) -> Select | Join | Aggregate | Distinct | First | Union | None:
+) -> Select | Join | Aggregate | Distinct | First | Union | Solve | None:
     """None for what comes from outside."""
     match node:
         case tree.Branch() | tree.TableRows():
@@ -32,3 +33,5 @@ def operator_of(
             return Join(node, constants)
         case tree.Union():
             return Union()
+        case tree.Solve():
+            return Solve(node, constants)

@@ -156,7 +156,7 @@ class History:
 
     def leaves(self, window: Window, rows: I64) -> I64:
         """The tick in which each reading leaves a window; NEVER: not yet, or others know."""
-        if window.kind == TIME:
+        if window.is_of_time:
             return tick_ends(self.ts[rows] + window.size, self.stream.tick_us)
         if window.is_of_all:
             return np.full(len(rows), NEVER)
@@ -164,7 +164,7 @@ class History:
 
     def is_held(self, window: Window) -> Bools:
         """Which readings a window holds after the last tick that closed; of the last of all: may hold."""
-        if window.kind == TIME:
+        if window.is_of_time:
             return np.asarray((self.ts > self.closed_to - window.size) & self.is_own)
         if window.is_of_all:
             # Those with the same time as the n-th last may be in it too: their keys decide, elsewhere.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -14,8 +13,8 @@ from sanderling.language.dialect import LocationInside
 from sanderling.language.parse import parse_template
 from sanderling.language.statements import InsideTarget, NearestTarget, Span, WindowClause
 from sanderling.plan import tree
-from sanderling.plan.distances import is_distance, nearness, sides_of, taken_apart, written_out
-from sanderling.plan.expressions import is_previous, span_of
+from sanderling.plan.distances import is_distance, nearness, taken_apart, uses_of, written_out
+from sanderling.plan.expressions import span_of
 from sanderling.plan.grouping import Grouping, has_aggregates, is_of_rows
 from sanderling.plan.joining import Joining, Link
 from sanderling.plan.relations import Relations
@@ -210,20 +209,7 @@ class Block:
 
     def uses(self, node: exp.Expr) -> Uses:
         """The columns that an expression reads: by side and name."""
-        uses: Uses = set()
-        for n in node.walk():
-            if is_distance(n):
-                for side in sides_of(n, self.scope):
-                    assert side.place
-                    uses |= {(self.sides.index(side), name) for name in side.place}
-            elif is_previous(n) and len(n.expressions) == 1 and isinstance(n.expressions[0], exp.Column):
-                uses.add(self.scope.find_previous(n.expressions[0]))
-        for column in node.find_all(exp.Column):
-            if any(is_distance(above) or is_previous(above) for above in _above(column)):
-                continue
-            side, found = self.scope.find(column)
-            uses.add((self.sides.index(side), found.name))
-        return uses
+        return uses_of(node, self.scope)
 
     def _owners(self, node: exp.Expr) -> set[int]:
         """The sides that an expression is about; a table of regions is about its stream's branch."""
@@ -310,13 +296,6 @@ class Block:
 def _is_near(number: int, links: list[Link]) -> bool:
     """Whether a side is joined by its place already."""
     return any(link.near is not None and number in (link.left, link.right) for link in links)
-
-
-def _above(node: exp.Expr) -> Iterable[exp.Expr]:
-    above = node.parent
-    while above is not None:
-        yield above
-        above = above.parent
 
 
 def _without_aliases(node: exp.Expr, names: set[str], scope: RowScope) -> exp.Expr:

@@ -6,7 +6,7 @@ WHERE ─► what one side can judge goes down to it; what links two is a join; 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from sqlglot import exp
@@ -14,7 +14,7 @@ from sqlglot import exp
 from sanderling.catalog import Column
 from sanderling.errors import Place, QueryError
 from sanderling.language.dialect import LocationInside
-from sanderling.language.statements import RegisterQuery
+from sanderling.language.statements import Name, RegisterQuery
 from sanderling.plan import tree
 from sanderling.plan.blocks import Block
 from sanderling.plan.compositions import Composition
@@ -81,22 +81,31 @@ class Composer:
                 "query.missing_stream", "a continuous query reads a stream; FROM names only tables",
                 "CREATE STREAM first", place,
             )  # fmt: skip
-        ticks = {b.stream.tick_us: b.stream.name for b in work.branches}
-        if len(ticks) > 1:
-            first, second = list(ticks.values())[:2]
-            place = Place.in_text(text, statement.name.span.start, statement.name.span.end)
-            raise QueryError(
-                "query.different_ticks", f'"{first}" and "{second}" have different ticks',
-                "declare the same tick for both", place,
-            )  # fmt: skip
-        outputs = tuple(
-            OutputColumn(c.name, f"c{i}", c.type, frozenset((f"c{i}",)), True, c.name)
-            for i, c in enumerate(answer.columns)
-        )
+        refuse_other_ticks(work.branches, statement.name, text)
         return Composition(
-            tuple(work.branches), answer.node, outputs, tuple(work.constants),
+            tuple(work.branches), answer.node, outputs_of(answer.columns), tuple(work.constants),
             tuple(dict.fromkeys(work.tables)), tuple(dict.fromkeys(work.queries)),
         )  # fmt: skip
+
+
+def refuse_other_ticks(branches: Sequence[Draft], name: Name, text: str) -> None:
+    """Streams that are read together close their ticks together."""
+    ticks = {b.stream.tick_us: b.stream.name for b in branches}
+    if len(ticks) > 1:
+        first, second = list(ticks.values())[:2]
+        place = Place.in_text(text, name.span.start, name.span.end)
+        raise QueryError(
+            "query.different_ticks", f'"{first}" and "{second}" have different ticks',
+            "declare the same tick for both", place,
+        )  # fmt: skip
+
+
+def outputs_of(columns: Sequence[Column]) -> tuple[OutputColumn, ...]:
+    """What comes out of a tree's root."""
+    return tuple(
+        OutputColumn(c.name, f"c{i}", c.type, frozenset((f"c{i}",)), True, c.name)
+        for i, c in enumerate(columns)
+    )
 
 
 @dataclass(slots=True)

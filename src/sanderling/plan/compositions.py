@@ -8,7 +8,7 @@ from sanderling.catalog import Stream
 from sanderling.plan.expressions import Constant
 from sanderling.plan.plans import OutputColumn
 from sanderling.plan.selects import Draft
-from sanderling.plan.tree import Node
+from sanderling.plan.tree import Node, solve_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +21,10 @@ class Composition:
     constants: tuple[Constant, ...]
     tables: tuple[str, ...]  # whose rows the tree reads
     queries: tuple[str, ...]  # that it reads
+
+    @property
+    def is_trigger(self) -> bool:
+        return solve_of(self.root) is not None
 
     @property
     def stream(self) -> Stream:

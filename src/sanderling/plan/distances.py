@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sqlglot import exp
 
 from sanderling.plan.expressions import is_previous
-from sanderling.plan.sides import RowScope, Side
+from sanderling.plan.sides import RowScope, Side, Uses
 
 NEARER = (exp.LT, exp.LTE)
 FURTHER = (exp.GT, exp.GTE)
@@ -99,6 +100,31 @@ def _side(part: exp.Expr, scope: RowScope) -> Side:
         hint = "name two of FROM, streams or tables with LOCATION: DISTANCE(a, b)"
         raise scope.refuse(part, "query.wrong_type", "DISTANCE takes what has a location", hint)
     return found[0]
+
+
+def uses_of(node: exp.Expr, scope: RowScope) -> Uses:
+    """The columns that an expression reads: by side and name."""
+    uses: Uses = set()
+    for n in node.walk():
+        if is_distance(n):
+            for side in sides_of(n, scope):
+                assert side.place
+                uses |= {(scope.all.index(side), name) for name in side.place}
+        elif is_previous(n) and len(n.expressions) == 1 and isinstance(n.expressions[0], exp.Column):
+            uses.add(scope.find_previous(n.expressions[0]))
+    for column in node.find_all(exp.Column):
+        if any(is_distance(above) or is_previous(above) for above in _above(column)):
+            continue
+        side, found = scope.find(column)
+        uses.add((scope.all.index(side), found.name))
+    return uses
+
+
+def _above(node: exp.Expr) -> Iterable[exp.Expr]:
+    above = node.parent
+    while above is not None:
+        yield above
+        above = above.parent
 
 
 def written_out(node: exp.Expr, scope: RowScope) -> exp.Expr:

@@ -11,6 +11,7 @@ from sanderling.plan.outline import Outline
 from sanderling.plan.plans import (
     BOX,
     DISC,
+    EVENTS,
     EVERYWHERE,
     NEVER,
     PER_KEY,
@@ -122,6 +123,8 @@ def _readings(template: Template) -> str:
     window = template.window
     if window is None:
         return "last readings"
+    if window.kind == EVENTS:
+        return "all readings"
     sizes = {
         TIME: show_duration(window.size),
         ROWS: f"{window.size} rows",

@@ -10,6 +10,7 @@ import numpy as np
 from sanderling.figures import Tally
 from sanderling.plan import tree
 from sanderling.plan.explain_shards import merged_words, named, parts_of
+from sanderling.plan.explain_trigger import notes_of_solve, words_of_solve
 from sanderling.plan.outline import Outline
 from sanderling.plan.plans import Plan, PlannedQuery, PlannedTree
 from sanderling.plan.tree import Computed, Node, children_of, numbered
@@ -33,9 +34,14 @@ class TreeWords:
         children = children_of(node)
         below = outputs if isinstance(node, tree.Distinct | tree.First) else None
         return Outline(
-            self._words(node, outputs), MERGE, below=tuple(self.outline(child, below) for child in children),
-            operators=(self._operator(node),),
+            self._words(node, outputs), MERGE, self._notes(node),
+            tuple(self.outline(child, below) for child in children), (self._operator(node),),
         )  # fmt: skip
+
+    def _notes(self, node: Node) -> tuple[str, ...]:
+        if not isinstance(node, tree.Solve):
+            return ()
+        return notes_of_solve(node, self.planned.constants, self._row)
 
     def _operator(self, node: Node) -> str:
         return f"tree {self.planned.template.id} {numbered(self.planned.root)[node]}"
@@ -63,6 +69,8 @@ class TreeWords:
                 return f"aggregate: {', '.join(sums)}{by}" if sums else f"aggregate{by}"
             case tree.Distinct():
                 return "distinct"
+            case tree.Solve():
+                return words_of_solve(node)
             case tree.First():
                 names = self.names(node.child)
                 orders = ", ".join(_order(order, names) for order in node.orders)
@@ -95,9 +103,13 @@ class TreeWords:
         if not computed.reads:
             return computed.words
         (name,) = computed.reads
-        row = int(np.searchsorted(self.planned.queries, self.query.id))
-        value = self.planned.constants.column(name)[row].as_py()
+        value = self.planned.constants.column(name)[self._row].as_py()
         return f"{value:g}" if isinstance(value, float) else str(value)
+
+    @property
+    def _row(self) -> int:
+        """Of its own constants."""
+        return int(np.searchsorted(self.planned.queries, self.query.id))
 
     def names(self, node: Node) -> list[str]:
         """What people call its columns."""
@@ -106,6 +118,9 @@ class TreeWords:
                 return [o.words for o in self.plan.templates()[self.planned.branches[number]].outputs]
             case tree.TableRows(_, columns):
                 return list(columns)
+            case tree.Solve(branches, _, variables):
+                of = [self.names(branch) for branch in branches]
+                return [f"{v.name}.{of[v.branch][c]}" for v in variables for c in v.shown]
             case tree.Select(child, _, columns):
                 under = self.names(child)
                 return [c.name or _shown(c, under) for c in columns]

@@ -25,6 +25,7 @@ from sanderling.language.statements import (
     CreateRegion,
     CreateStream,
     CreateTable,
+    CreateTrigger,
     DeleteFrom,
     DescribeQuery,
     Drop,
@@ -39,7 +40,7 @@ from sanderling.language.statements import (
     TableChange,
 )
 from sanderling.plan.build import build_plan
-from sanderling.plan.cohorts import Cohort, Queries
+from sanderling.plan.cohorts import Cohort, Member, Queries
 from sanderling.plan.compose import Composer
 from sanderling.plan.compositions import Composition
 from sanderling.plan.declarations import QUERIES_OPTIONS, TABLE_OPTIONS, Declarations
@@ -52,6 +53,7 @@ from sanderling.plan.repeats import Repeats, Run
 from sanderling.plan.selects import Draft, SelectPlanner
 from sanderling.plan.table_changes import Read, TableChanges, read_now
 from sanderling.plan.times import LAST_US, time_of
+from sanderling.plan.triggers import trigger_draft
 
 
 class Planner:
@@ -132,7 +134,7 @@ class Planner:
                 self.regions.put(statement.name.text, statement.coverage)
             case InsertInto() | DeleteFrom() | RefreshTable():
                 self._change_table(statement, text, at)
-            case RegisterQuery():
+            case RegisterQuery() | CreateTrigger():
                 self._register(statement, text, at)
             case RegisterQueries():
                 self._register_table(statement, text, at)
@@ -143,7 +145,7 @@ class Planner:
             case DescribeQuery():
                 return self._describe(statement, text)
             case Explain():
-                registered = self._known(self.queries, "query", statement, text)
+                registered = self._asked(statement, text)
                 if statement.is_analyze and self.figures is None:
                     self.analyzed.append(registered.name)
                     return None
@@ -174,17 +176,22 @@ class Planner:
     # ----- names
 
     def _kind_of(self, name: str) -> str | None:
-        return next((kind for kind, names in self._names.items() if name in names), None)
+        kind = next((kind for kind, names in self._names.items() if name in names), None)
+        return "trigger" if kind == "query" and self._is_trigger(self.queries.get(name)) else kind
+
+    def _is_trigger(self, member: Member | None) -> bool:
+        return member is not None and isinstance(member.draft, Composition) and member.draft.is_trigger
 
     def _sql_of(self, query: str) -> str | None:
+        """A trigger's alerts are nothing to read from."""
         member = self.queries.get(query)
-        return None if member is None else member.sql
+        return None if member is None or self._is_trigger(member) else member.sql
 
     def _has_any(self, folded: set[str]) -> bool:
         return any(names.has_any(folded) for names in self._names.values())
 
     def _refuse_taken(
-        self, statement: CreateStream | CreateTable | CreateRegion | RegisterQuery, text: str
+        self, statement: CreateStream | CreateTable | CreateRegion | RegisterQuery | CreateTrigger, text: str
     ) -> None:
         name = statement.name
         kind = self._kind_of(name.text)
@@ -198,9 +205,8 @@ class Planner:
         statement: Drop | DescribeQuery | Explain | TableChange, text: str,
     ) -> Any:  # fmt: skip
         name = statement.name
-        found = names.get(name.text)
-        if found is None:
-            other = self._kind_of(name.text)
+        found, other = names.get(name.text), self._kind_of(name.text)
+        if found is None or other != kind:
             hint = (
                 f'"{name.text}" is a {other}'
                 if other
@@ -208,6 +214,12 @@ class Planner:
             )
             place = Place.in_text(text, name.span.start, name.span.end)
             raise QueryError(f"query.unknown_{kind}", f'no {kind} is named "{name.text}"', hint, place)
+        return found
+
+    def _asked(self, statement: DescribeQuery | Explain, text: str) -> Member:
+        """A query or a trigger."""
+        kind = self._kind_of(statement.name.text)
+        found: Member = self._known(self.queries, kind if kind == "trigger" else "query", statement, text)
         return found
 
     def _time_of(self, statement: Statement | Repeat, text: str) -> int:
@@ -265,9 +277,13 @@ class Planner:
 
     # ----- queries
 
-    def _register(self, statement: RegisterQuery, text: str, at: int | None) -> None:
+    def _register(self, statement: RegisterQuery | CreateTrigger, text: str, at: int | None) -> None:
         self._refuse_taken(statement, text)
-        draft = self._drafts.draft(statement, text)
+        draft = (
+            trigger_draft(self._selects, statement, text)
+            if isinstance(statement, CreateTrigger)
+            else self._drafts.draft(statement, text)
+        )
         begin = ALWAYS if at is None else tick_end(at, draft.stream.tick_us)
         name = statement.name.text
         self.queries.add([(np.zeros(1, np.int64), Cohort.of_one(name, draft, statement.sql, begin))])
@@ -315,7 +331,7 @@ class Planner:
 
     def _drop(self, statement: Drop, text: str, at: int | None) -> None:
         kind = statement.kind.lower()
-        names = self._names[kind]
+        names = self._names["query" if kind == "trigger" else kind]
         found = self._known(names, kind, statement, text)
         if isinstance(names, Queries):
             self._refuse_in_use(kind, statement.name.text, text, statement.name.span)
@@ -331,15 +347,16 @@ class Planner:
     def _refuse_in_use(self, kind: str, name: str, text: str, span: Span) -> None:
         folded = name.casefold()
         users = [
-            q.name
+            q
             for q in [*self.queries.values(), *self.queries.ended]
             if folded in (used.casefold() for used in q.draft.used(kind))
             and (kind in ("stream", "table") or q.end == NEVER)
         ]
         if users:
+            user, what = users[0].name, "trigger" if self._is_trigger(users[0]) else "query"
             raise QueryError(
-                "query.in_use", f'{kind} "{name}" is used by query "{users[0]}"',
-                f"DROP QUERY {users[0]} first",
+                "query.in_use", f'{kind} "{name}" is used by {what} "{user}"',
+                f"DROP {what.upper()} {user} first",
                 Place.in_text(text, span.start, span.end),
             )  # fmt: skip
 
@@ -367,14 +384,18 @@ class Planner:
                 (n, type(self.regions.get(n)).__name__.removesuffix("Shape").lower()) for n in self.regions
             ]
             return Listing("regions", ("name", "shape"), tuple(shapes))
-        queries = [(q.name, q.draft.stream.name, q.sql) for q in self.queries.values()]
-        return Listing("queries", ("name", "stream", "sql"), tuple(queries))
+        queries = [
+            (q.name, q.draft.stream.name, q.sql)
+            for q in self.queries.values()
+            if self._is_trigger(q) == (kind == "TRIGGERS")
+        ]
+        return Listing(kind.lower(), ("name", "stream", "sql"), tuple(queries))
 
     def _describe(self, statement: DescribeQuery, text: str) -> Listing:
-        query = self._known(self.queries, "query", statement, text)
+        query = self._asked(statement, text)
         begins = "" if query.begin == ALWAYS else f", from {show_time(query.begin)}"
         rows = tuple((o.name, o.type.name) for o in query.draft.outputs)
-        return Listing(f"query {query.name}{begins}", ("column", "type"), rows)
+        return Listing(f"{self._kind_of(query.name)} {query.name}{begins}", ("column", "type"), rows)
 
 
 def _is_timed(statement: Statement | Repeat) -> bool:

@@ -17,7 +17,7 @@ import pyarrow as pa
 from sanderling.catalog import Column, Stream
 from sanderling.clock import ALWAYS as ALWAYS
 from sanderling.clock import NEVER as NEVER
-from sanderling.language.statements import NEXT, PER_KEY, ROWS, TIME, UNTIL  # kinds of window
+from sanderling.language.statements import EVENTS, NEXT, PER_KEY, ROWS, TIME, UNTIL  # kinds of window
 from sanderling.plan.tree import Node
 from sanderling.types import SqlType
 
@@ -69,6 +69,11 @@ class Window:
     def is_of_all(self) -> bool:
         """Whether no shard knows by itself what is in it."""
         return self.kind == ROWS
+
+    @property
+    def is_of_time(self) -> bool:
+        """Whether a reading's own time says when it leaves."""
+        return self.kind in (TIME, EVENTS)
 
     @property
     def is_of_chains(self) -> bool:
@@ -337,8 +342,8 @@ class Plan:
 Plans = Callable[[int], Plan]
 
 __all__ = [
-    "ALWAYS", "BOX", "DISC", "EVERYWHERE", "NEVER", "NEXT", "NO_NEAREST", "NO_QUERIES", "PER_KEY", "POLYGON",
-    "ROWS", "TIME", "UNTIL", "Nearest", "OutputColumn", "Plan", "PlannedQueries", "PlannedQuery",
+    "ALWAYS", "BOX", "DISC", "EVENTS", "EVERYWHERE", "NEVER", "NEXT", "NO_NEAREST", "NO_QUERIES", "PER_KEY",
+    "POLYGON", "ROWS", "TIME", "UNTIL", "Nearest", "OutputColumn", "Plan", "PlannedQueries", "PlannedQuery",
     "PlannedTable", "PlannedTree", "Plans", "Regions", "StreamPlan", "Template", "Window", "previous_of",
     "window_operator",
 ]  # fmt: skip

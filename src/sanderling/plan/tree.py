@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from sanderling.plan.constraint_graph import Compare
 from sanderling.types import SqlType
 
 COUNT, SUM, AVG, MIN, MAX, STDDEV = "count", "sum", "avg", "min", "max", "stddev"
@@ -167,7 +168,78 @@ class Union:
         return self.children[0].types
 
 
-Node = Branch | TableRows | Select | Join | Aggregate | Distinct | First | Union
+# What every branch of a trigger begins with: time in microseconds, key, x, y.
+EVENT_COLUMNS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A variable of a trigger: events of a branch, and which of its columns a solution shows."""
+
+    name: str
+    branch: int  # among the children
+    shown: tuple[int, ...]
+    set_of: int = -1  # members of a set are interchangeable
+
+
+@dataclass(frozen=True, slots=True)
+class TimeBound:
+    """t_j - t_i is at least, at most: microseconds, of constants alone."""
+
+    i: int
+    j: int
+    least: Computed | None
+    most: Computed | None
+
+
+@dataclass(frozen=True, slots=True)
+class DistanceBound:
+    """distance(i, j) `op` radius, which is of constants alone; op is < <= > or >=."""
+
+    i: int
+    j: int
+    op: str
+    radius: Computed
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A column of a branch that compares read; a text counts as a number that equal texts share."""
+
+    branch: int
+    column: int
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Solve:
+    """Combinations of events, one for each variable, that satisfy all constraints; each is a row for ever.
+
+    A row has what is shown of each variable, one after the other. Compares name columns by their place in
+    `values`, and `differences` has a constant for each of them (None: it has none). The rest is a condition
+    on the row.
+    """
+
+    branches: tuple[Branch, ...]
+    stream_of: tuple[int, ...]  # by branch the place of its stream, in order of name
+    variables: tuple[Variable, ...]
+    times: tuple[TimeBound, ...]
+    distances: tuple[DistanceBound, ...]
+    values: tuple[Value, ...]
+    compares: tuple[Compare, ...]
+    differences: tuple[Computed | None, ...]
+    rest: Computed | None
+    is_first: bool
+    expiry: str
+    index: str
+    tick_us: int
+
+    @property
+    def types(self) -> tuple[SqlType, ...]:
+        return tuple(self.branches[v.branch].types[c] for v in self.variables for c in v.shown)
+
+
+Node = Branch | TableRows | Select | Join | Aggregate | Distinct | First | Union | Solve
 
 
 def is_table(node: Node) -> bool:
@@ -175,7 +247,7 @@ def is_table(node: Node) -> bool:
     match node:
         case TableRows():
             return True
-        case Branch():
+        case Branch() | Solve():
             return False
         case Join(left, right):
             return is_table(left) and is_table(right)
@@ -194,8 +266,20 @@ def children_of(node: Node) -> tuple[Node, ...]:
             return (left, right)
         case Union(children):
             return children
+        case Solve(branches):
+            return branches
         case _:
             return (node.child,)
+
+
+def solve_of(node: Node) -> Solve | None:
+    """What finds the alerts, where the tree is a trigger's."""
+    while not isinstance(node, Solve):
+        children = children_of(node)
+        if len(children) != 1:
+            return None
+        node = children[0]
+    return node
 
 
 def numbered(root: Node) -> dict[Node, int]:

@@ -1,0 +1,215 @@
+"""CREATE TRIGGER in a tree: events of all branches in, a row for each solution out, for ever.
+
+rows of branches ──► events, numbered in their order ──► search ──► what solutions show of their events
+                 └─► what is shown of them, kept as long as the search may need them
+
+Events are in order of time, stream and key, over all shards and branches; so how rows came does not show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sanderling import relational
+from sanderling.clock import tick_ends
+from sanderling.keys import Keys
+from sanderling.merge.codes import Column, code, new_texts
+from sanderling.merge.constants import Constants
+from sanderling.merge.ranks import key_ranks
+from sanderling.merge.shown import Shown
+from sanderling.merge.signed import Signed
+from sanderling.merge.triggers import Events, Solutions, Solver
+from sanderling.plan import tree
+from sanderling.plan.constraint_graph import FLOAT, Graph, complete
+from sanderling.plan.trigger_graph import stated
+
+I64 = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+
+class Solve:
+    """All triggers of one shape.
+
+    Promises (tests/properties/test_trigger.py, tests/scripts/trigger): a row for each combination of events
+    that satisfies all constraints, at the tick of its last event, whatever came in which batch.
+    """
+
+    def __init__(self, node: tree.Solve, constants: Constants):
+        self.node, self.constants = node, constants
+        self.over: I64 = np.empty(0, np.int64)  # ended, though their constants are still known
+        self.next_order = 0
+        self.texts = new_texts()
+        of_branch = [
+            [v for v, var in enumerate(node.variables) if var.branch == b.number] for b in node.branches
+        ]
+        self.mask = np.array([sum(1 << v for v in mine) for mine in of_branch], np.uint64)
+        self.shown = [Shown([t.arrow for t in b.types]) for b in node.branches]
+        self.solver = Solver(
+            self._triggers(), self._graph(), node.is_first, node.expiry, node.index,
+            None if node.rest is None else self._judged,
+        )  # fmt: skip
+
+    def _triggers(self) -> I64:
+        return np.setdiff1d(self.constants.queries, self.over)
+
+    def _graph(self) -> Graph:
+        queries = self._triggers()
+
+        def value_of(computed: tree.Computed) -> npt.NDArray[np.generic]:
+            return np.asarray(self.constants.computed(computed, queries).to_numpy())
+
+        return complete(stated(self.node, value_of, len(queries)))
+
+    def _follow(self) -> None:
+        """Queries may have come and gone."""
+        if not np.array_equal(self.solver.triggers, self._triggers()):
+            self.solver.turn_to(self._triggers(), self._graph())
+
+    # ----- events in
+
+    def apply(self, inputs: Sequence[Signed], begun: Signed) -> Signed:
+        self._follow()
+        came = [self._arriving(rows) for rows in inputs]
+        if not any(len(rows) for rows in came):
+            return Signed.none([t.arrow for t in self.node.types])
+        order, branch = self._numbered(came)
+        for number, rows in enumerate(came):
+            self.shown[number].add(order[branch == number], rows.columns)
+        solutions = self.solver.advance(self._events(came, order, branch))
+        self.solver.close(max(int(rows.tick.max(initial=0)) for rows in came if len(rows)))
+        told = self._told(solutions)
+        for shown in self.shown:
+            shown.keep(self.solver.orders)
+        return told
+
+    def _arriving(self, rows: Signed) -> Signed:
+        """Readings that come, of queries that are there; none from before its query began."""
+        is_new = (
+            rows.tick == tick_ends(_int64(rows.columns[0]), self.node.tick_us) if len(rows) else rows.sign
+        )
+        is_in = (rows.sign > 0) & is_new.astype(np.bool_) & np.isin(rows.query, self.solver.triggers)
+        return rows if is_in.all() else rows.take(np.flatnonzero(is_in))
+
+    def _numbered(self, came: list[Signed]) -> tuple[I64, I64]:
+        """By row, of all branches behind each other, the number of its event and its branch."""
+        branch = np.repeat(np.arange(len(came)), [len(rows) for rows in came])
+        stream = np.asarray(self.node.stream_of)[branch]
+        ts = np.concatenate([_int64(rows.columns[0]) for rows in came])
+        key = np.empty(len(ts), np.int64)
+        for number in np.unique(stream):
+            mine = [rows.columns[1] for rows, s in zip(came, self.node.stream_of, strict=True) if s == number]
+            key[stream == number] = key_ranks(pa.chunked_array([c for m in mine for c in _chunks(m)]))
+        by_order = np.lexsort((key, stream, ts))
+        parts = np.stack([ts[by_order], stream[by_order], key[by_order]])
+        is_next = np.append(False, (np.diff(parts, axis=1) != 0).any(axis=0))
+        order = np.empty(len(ts), np.int64)
+        order[by_order] = self.next_order + np.cumsum(is_next)
+        self.next_order = int(order.max()) + 1
+        return order, branch
+
+    def _events(self, came: list[Signed], order: I64, branch: I64) -> Events:
+        """Each event once a trigger, as all that it may be."""
+        query = np.concatenate([rows.query for rows in came])
+        by_event = np.lexsort((query, order))
+        is_first = np.append(True, (np.diff(order[by_event]) != 0) | (np.diff(query[by_event]) != 0))
+        first = np.flatnonzero(is_first)
+        event = np.empty(len(order), np.int64)
+        event[by_event] = np.cumsum(is_first) - 1
+        some = by_event[first]
+        ts, x, y = (np.concatenate([_numbers(rows.columns[c]) for rows in came])[some] for c in (0, 2, 3))
+        is_of = np.bitwise_or.reduceat(self.mask[branch[by_event]], first)
+        value = np.zeros((len(first), len(self.node.values)), np.int64)
+        is_null = np.ones(value.shape, np.bool_)
+        for place, what in enumerate(self.node.values):
+            mine = event[branch == what.branch]
+            value[mine, place], is_null[mine, place] = _coded(
+                came[what.branch].columns[what.column], what.kind, self.texts
+            )
+        return Events(
+            query[some], order[some], ts.astype(np.int64), x.astype(np.float64), y.astype(np.float64), is_of,
+            value, is_null,
+        )  # fmt: skip
+
+    # ----- solutions out
+
+    def _columns(self, solutions: Solutions, places: Sequence[int] | None = None) -> dict[int, Column]:
+        """What solutions show, by its place in the row; all of it, or some."""
+        found: dict[int, Column] = {}
+        place = 0
+        for v, variable in enumerate(self.node.variables):
+            shown, at = self.shown[variable.branch], None
+            for column in variable.shown:
+                if places is None or place in places:
+                    at = shown.rows(solutions.order[:, v]) if at is None else at
+                    found[place] = shown.column(column, at)
+                place += 1
+        return found
+
+    def _judged(self, solutions: Solutions) -> Bools:
+        """Which satisfy what the search has not compared."""
+        rest = self.node.rest
+        assert rest is not None
+        columns = self._columns(solutions, [int(r[1:]) for r in rest.reads if r.startswith("c")])
+        reads: dict[str, Column] = {f"c{place}": column for place, column in columns.items()}
+        for name in rest.reads:
+            if name.startswith("q:"):
+                reads[name] = self.constants.column(name, solutions.trigger)
+        (verdict,) = relational.evaluate([rest.sql], pa.table(reads))
+        return np.asarray(verdict.fill_null(False).to_numpy(), np.bool_)
+
+    def _told(self, solutions: Solutions) -> Signed:
+        columns = self._columns(solutions)
+        tick = tick_ends(solutions.ts, self.node.tick_us)
+        sign = np.ones(len(tick), np.int64)
+        return Signed(solutions.trigger, tick, sign, [columns[place] for place in range(len(columns))])
+
+    # ----- what is remembered
+
+    def forget(self, queries: I64) -> None:
+        self.over = np.intersect1d(np.union1d(self.over, queries), self.constants.queries)
+        self._follow()
+
+    def held(self) -> int:
+        return self.solver.events
+
+    def saved(self) -> dict[str, pa.Table]:
+        texts = pa.table({"text": self.texts.all})
+        counts = pa.table({"next": pa.array([self.next_order], pa.int64())})
+        shown = {f"shown{i}": s.saved(self.solver.orders()) for i, s in enumerate(self.shown)}
+        return {"live": self.solver.state(), "texts": texts, "counts": counts, **shown}
+
+    def restore(self, tables: dict[str, pa.Table]) -> None:
+        self._follow()
+        self.solver.restore(tables["live"])
+        self.texts = Keys(tables["texts"].column("text").combine_chunks())
+        self.next_order = tables["counts"].column("next")[0].as_py()
+        for i, shown in enumerate(self.shown):
+            shown.restore(tables[f"shown{i}"])
+
+
+def _coded(column: Column, kind: str, texts: Keys) -> tuple[I64, Bools]:
+    """Values as the search compares them: whole numbers, and doubles by their bits."""
+    flat = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    if kind == FLOAT:
+        is_null = np.asarray(flat.is_null().to_numpy(zero_copy_only=False), np.bool_)
+        values = flat.cast(pa.float64(), safe=False).fill_null(0.0).to_numpy(zero_copy_only=False)
+        return (values + 0.0).view(np.int64), is_null
+    codes, nulls = code(flat, flat.type, texts)
+    return codes, np.zeros(len(codes), np.bool_) if nulls is None else nulls
+
+
+def _chunks(column: Column) -> list[pa.Array]:
+    return column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+
+
+def _int64(column: Column) -> I64:
+    return np.asarray(column.to_numpy(), np.int64)
+
+
+def _numbers(column: Column) -> npt.NDArray[np.generic]:
+    flat = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    return np.asarray(flat.to_numpy(zero_copy_only=False))

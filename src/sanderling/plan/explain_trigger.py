@@ -1,0 +1,67 @@
+"""A trigger's constraint graph in words: the completed matrix, and how long events are kept."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from sanderling.clock import show_duration
+from sanderling.plan.constraint_graph import Graph, complete
+from sanderling.plan.tree import Solve
+from sanderling.plan.trigger_graph import stated
+
+
+def words_of_solve(node: Solve) -> str:
+    report = "first" if node.is_first else "all"
+    names = ", ".join(v.name for v in node.variables)
+    return f"solve: {names}, report {report}, expiry {node.expiry}, index {node.index}"
+
+
+def notes_of_solve(node: Solve, constants: pa.Table, row: int) -> tuple[str, ...]:
+    """For the trigger whose constants stand in this row."""
+
+    def value_of(computed: object) -> object:
+        return constants.column(next(iter(computed.reads)))[row].as_py()  # type: ignore[attr-defined]
+
+    graph = complete(stated(node, value_of))
+    rest = (f"and, of what is found: {node.rest.words}",) if node.rest is not None else ()
+    return (*_matrix(graph), *_compares(node, graph), *rest, _expiry(graph))
+
+
+def _matrix(graph: Graph) -> list[str]:
+    """A line for each variable: when, in seconds after its own event, and how far away the others are."""
+    names = list(graph.names)
+    cells = [["", *names]]
+    for i, name in enumerate(names):
+        cells.append([name, *("·" if i == j else _pair(graph, i, j) for j in range(len(names)))])
+    widths = [max(len(line[k]) for line in cells) for k in range(len(names) + 1)]
+    return ["  ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)).rstrip() for line in cells]
+
+
+def _pair(graph: Graph, i: int, j: int) -> str:
+    times = f"[{_seconds(graph.after[i, j])}, {_seconds(graph.until[i, j])}] s"
+    far, near = graph.far[i, j], graph.near[i, j]
+    # What only follows is a little wider than it is; nobody wants to see that.
+    bounds = [f"{'<' if graph.near_strict[i, j] else '<='} {near:.6g}"] if np.isfinite(near) else []
+    if far > 0 or graph.far_strict[i, j]:
+        bounds.insert(0, f"{'>' if graph.far_strict[i, j] else '>='} {far:.6g}")
+    return ", ".join([times, *bounds])
+
+
+def _seconds(us: int) -> str:
+    return f"{us / 1_000_000:.15g}"
+
+
+def _compares(node: Solve, graph: Graph) -> list[str]:
+    if not node.compares:
+        return []
+    pairs = dict.fromkeys((graph.names[c.i], graph.names[c.j]) for c in node.compares)
+    return ["compared: " + ", ".join(f"{one} with {other}" for one, other in pairs)]
+
+
+def _expiry(graph: Graph) -> str:
+    kept = [
+        f"{name} {show_duration(int(us))}" if us else f"{name} not at all"
+        for name, us in zip(graph.names, graph.loose, strict=True)
+    ]
+    return "kept at most: " + ", ".join(kept)
