@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sanderling.kernels.live import expiry
-from sanderling.kernels.solve import How, Rows
+from sanderling.kernels.live import ENTRY, ORDER, expiry
+from sanderling.kernels.solve import How
 from sanderling.kernels.solve_plain import PlainSolver
 from sanderling.merge import triggers
 from sanderling.merge.triggers import GRID, LISTS, LOOSE, TIGHT, Events, Solutions, Solver
@@ -71,7 +71,7 @@ def test_what_is_kept_is_what_the_plain_twin_keeps_and_tight_never_keeps_more(wo
         for row in range(len(events.ts)):
             one = Events._make(c[row : row + 1] for c in events)
             found = told([solver.advance(one)])
-            twin = plain.advance(Rows(one.trigger - 10, *one[1:]))
+            twin = plain.advance(solver.rows(one))
             assert [s[1:] for s in found] == [s[1:] for s in twin]
             state = solver.state().select(["trigger", "order", "kind"]).to_pydict()
             kept.append(set(zip(*state.values(), strict=True)))
@@ -143,8 +143,9 @@ A1, B1, B2, C1, C2 = range(5)
 
 
 def expiries(solver: Solver) -> dict[int, int]:
-    live, entries = solver.live, solver.live.heap[: solver.entries]
-    return {int(live.order[e]): expiry(live, solver.rules.lasts, e) for e in entries}
+    live = solver.live
+    entries = live.heap[: solver.entries, ENTRY]
+    return {int(live.whole[e, ORDER]): expiry(live.whole, solver.rules.lasts, e) for e in entries}
 
 
 @pytest.mark.parametrize("index", [GRID, LISTS])

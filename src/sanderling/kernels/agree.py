@@ -11,55 +11,54 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sanderling.kernels.jit import jit
-from sanderling.kernels.live import Live
+from sanderling.kernels.jit import jit, unowned
+from sanderling.kernels.live import BOUND, NULLS, ORDER, TRIGGER, TS
 
 I64 = npt.NDArray[np.int64]
 F64 = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 
 LESS, EQUAL, MORE = 1, 2, 4  # an operator is the sum of what it takes
+KIND_OF, SET_OF = 0, 1  # columns of `variables`
+NO_SET = -1
+AFTER, UNTIL = 0, 1  # columns of times
+NEAR, NEAR_STRICT, FAR, FAR_STRICT = range(4)  # columns of `rings`
+LEFT, RIGHT, TAKES, IS_FLOAT, IS_DIFFERENCE = range(5)  # columns of `compares`
+FIRST_OF, LAST_OF, SIZE_OF = range(3)  # columns of `kinds`
+RADIUS, SQUARED = 0, 1  # columns of `reach`
 
 
 class Pairs(NamedTuple):
     """What decides, by trigger and two variables; distances squared."""
 
-    after: I64
-    until: I64
-    near: F64
-    near_strict: Bools
-    far: F64
-    far_strict: Bools
-
-
-class Compares(NamedTuple):
-    """Of values; those of variables u and v stand from start[u, v] to start[u, v + 1]."""
-
-    start: I64
-    left: I64
-    right: I64
-    takes: I64
-    is_float: Bools
-    is_difference: Bools
+    variables: I64
+    times: I64
+    rings: F64
+    start: I64  # compares of u and v stand from start[u, v] to start[u, v + 1]
+    compares: I64
     constant: F64  # by trigger and compare
 
 
 class Rules(NamedTuple):
-    """All that triggers of one shape ask, by trigger and two kinds, or two variables."""
+    """What triggers of one shape ask, by trigger and two kinds; and by two variables."""
 
-    kind_of: I64  # by variable
-    set_of: I64  # by variable, -1: none
-    first_of: I64  # by kind
-    last_of: I64
-    size_of: I64
-    after: I64  # by trigger and two kinds, as are the next three
-    until: I64
+    kinds: I64  # by kind
+    times: I64
     reach: F64
-    reach2: F64
     lasts: I64  # by trigger and kind: how long others may still come; -1: none may
     side: F64  # by trigger: of a cell
     pairs: Pairs
-    compares: Compares
+
+
+@jit
+def unowned_rules(r: Rules) -> Rules:
+    p = r.pairs
+    pairs = Pairs(
+        unowned(p.variables), unowned(p.times), unowned(p.rings), unowned(p.start), unowned(p.compares),
+        unowned(p.constant),
+    )  # fmt: skip
+    return Rules(
+        unowned(r.kinds), unowned(r.times), unowned(r.reach), unowned(r.lasts), unowned(r.side), pairs
+    )
 
 
 @jit
@@ -76,67 +75,67 @@ def takes_doubles(takes: int, a: float, b: float) -> bool:
 
 
 @jit
-def values_agree(c: Compares, live: Live, t: int, u: int, a: int, v: int, b: int) -> bool:
-    for k in range(c.start[u, v], c.start[u, v + 1]):
-        i, j = c.left[k], c.right[k]
-        if live.is_null[a, i] or live.is_null[b, j]:
+def values_agree(pairs: Pairs, whole: I64, kinds: int, u: int, a: int, v: int, b: int) -> bool:
+    first = BOUND + kinds
+    for k in range(pairs.start[u, v], pairs.start[u, v + 1]):
+        c, constant = pairs.compares[k], pairs.constant[whole[a, TRIGGER], k]
+        if (whole[a, NULLS] >> c[LEFT]) & 1 or (whole[b, NULLS] >> c[RIGHT]) & 1:
             return False
-        if c.is_float[k]:
-            x, y = live.value[a, i : i + 1].view(np.float64)[0], live.value[b, j : j + 1].view(np.float64)[0]
-            if c.is_difference[k]:
-                x, y = x - y, c.constant[t, k]
-            if not takes_doubles(c.takes[k], x, y):
+        p, q = first + c[LEFT], first + c[RIGHT]
+        if c[IS_FLOAT]:
+            x, y = whole[a, p : p + 1].view(np.float64)[0], whole[b, q : q + 1].view(np.float64)[0]
+            if c[IS_DIFFERENCE]:
+                x, y = x - y, constant
+            if not takes_doubles(c[TAKES], x, y):
                 return False
-        else:
-            p, q = live.value[a, i], live.value[b, j]
-            if c.is_difference[k]:
-                if not takes_doubles(c.takes[k], float(p - q), c.constant[t, k]):
-                    return False
-            elif not takes_order(c.takes[k], p < q, p == q):
+        elif c[IS_DIFFERENCE]:
+            if not takes_doubles(c[TAKES], float(whole[a, p] - whole[b, q]), constant):
                 return False
+        elif not takes_order(c[TAKES], whole[a, p] < whole[b, q], whole[a, p] == whole[b, q]):
+            return False
     return True
 
 
 @jit
-def squared(live: Live, a: int, b: int) -> float:
-    dx, dy = live.x[a] - live.x[b], live.y[a] - live.y[b]
+def squared(place: F64, a: int, b: int) -> float:
+    dx, dy = place[a, 0] - place[b, 0], place[a, 1] - place[b, 1]
     return float(dx * dx + dy * dy)
 
 
 @jit
-def agree(rules: Rules, live: Live, t: int, u: int, a: int, v: int, b: int) -> bool:
+def agree(pairs: Pairs, whole: I64, place: F64, kinds: int, u: int, a: int, v: int, b: int) -> bool:
     """Whether entry a as variable u and entry b as variable v satisfy all that is asked of the two."""
-    p = rules.pairs
-    gap = live.ts[b] - live.ts[a]
-    if gap < p.after[t, u, v] or gap > p.until[t, u, v]:
+    t, gap = whole[a, TRIGGER], whole[b, TS] - whole[a, TS]
+    if gap < pairs.times[t, u, v, AFTER] or gap > pairs.times[t, u, v, UNTIL]:
         return False
     # Different events, in event order: each set is found once.
-    if rules.set_of[u] >= 0 and rules.set_of[u] == rules.set_of[v]:
+    if pairs.variables[u, SET_OF] != NO_SET and pairs.variables[u, SET_OF] == pairs.variables[v, SET_OF]:
         first, second = (a, b) if u < v else (b, a)
-        if live.order[first] >= live.order[second]:
+        if whole[first, ORDER] >= whole[second, ORDER]:
             return False
-    near, far = p.near[t, u, v], p.far[t, u, v]
-    if near < np.inf:
-        d2 = squared(live, a, b)
-        if not (d2 < near if p.near_strict[t, u, v] else d2 <= near):
+    near, far = pairs.rings[t, u, v, NEAR], pairs.rings[t, u, v, FAR]
+    far_strict = pairs.rings[t, u, v, FAR_STRICT] != 0
+    if near < np.inf or far > 0 or far_strict:
+        d2 = squared(place, a, b)
+        if near < np.inf and not (d2 < near if pairs.rings[t, u, v, NEAR_STRICT] != 0 else d2 <= near):
             return False
-    if far > 0 or p.far_strict[t, u, v]:
-        d2 = squared(live, a, b)
-        if not (d2 > far if p.far_strict[t, u, v] else d2 >= far):
+        if (far > 0 or far_strict) and not (d2 > far if far_strict else d2 >= far):
             return False
-    c = rules.compares
-    return values_agree(c, live, t, u, a, v, b) and values_agree(c, live, t, v, b, u, a)
+    if len(pairs.compares) == 0:
+        return True
+    return values_agree(pairs, whole, kinds, u, a, v, b) and values_agree(pairs, whole, kinds, v, b, u, a)
 
 
 @jit
-def may_meet(rules: Rules, live: Live, t: int, c: int, a: int, d: int, b: int) -> bool:
+def may_meet(rules: Rules, whole: I64, place: F64, c: int, a: int, d: int, b: int) -> bool:
     """Whether entry a of kind c and entry b of kind d can be in one solution, as far as the two show."""
-    gap = live.ts[b] - live.ts[a]
-    if gap < rules.after[t, c, d] or gap > rules.until[t, c, d]:
+    t, gap = whole[a, TRIGGER], whole[b, TS] - whole[a, TS]
+    if gap < rules.times[t, c, d, AFTER] or gap > rules.times[t, c, d, UNTIL]:
         return False
-    reach2 = rules.reach2[t, c, d]
-    if reach2 < np.inf and not squared(live, a, b) <= reach2:
+    reach2 = rules.reach[t, c, d, SQUARED]
+    if reach2 < np.inf and not squared(place, a, b) <= reach2:
         return False
-    if rules.size_of[c] > 1 or rules.size_of[d] > 1:
+    if rules.kinds[c, SIZE_OF] > 1 or rules.kinds[d, SIZE_OF] > 1:
         return True
-    return agree(rules, live, t, rules.first_of[c], a, rules.first_of[d], b)
+    u, v = rules.kinds[c, FIRST_OF], rules.kinds[d, FIRST_OF]
+    return agree(rules.pairs, whole, place, len(rules.kinds), u, a, v, b)

@@ -2,6 +2,8 @@
 
 An entry is an event that stands for one kind of variable of one trigger. Entries are linked from new to old:
 those of a trigger's kind, and those of a cell of the grid. A heap knows which entry may go next.
+
+There are few arrays, with many columns: what is known of an entry stands together, and calls hand on little.
 """
 
 from __future__ import annotations
@@ -12,104 +14,80 @@ import numpy as np
 import numpy.typing as npt
 
 from sanderling.kernels.hashing import mix
-from sanderling.kernels.jit import jit
+from sanderling.kernels.jit import jit, unowned
 
 I64 = npt.NDArray[np.int64]
 F64 = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 
 NONE = -1
-# Where `counts` has: free entries, free events, the heap, entries, events, both at most, the last event.
-FREE, FREE_EVENTS, HEAP, ENTRIES, EVENTS, MOST_ENTRIES, MOST_EVENTS, LAST = range(8)
 EDGE = 4e18  # cells end here
+
+# Columns of `whole`. From BOUND on by kind: until when that kind has, or may have, an event for this one;
+# then the values that constraints compare, doubles by their bits, with a bit each in NULLS.
+TRIGGER, KIND, ORDER, TS, NULLS, EVENT, CELL_X, CELL_Y, OLDER, NEWER, CELL_OLDER, CELL_NEWER = range(12)
+BOUND = 12
+KEY, ENTRY = 0, 1  # columns of `heap`
+FREE_ENTRY, FREE_EVENT, ORDER_OF, ENTRIES_OF = range(4)  # columns of `spare`: stacks; then by event
+# Places in `counts`; LISTS is how many heads of lists stand before those of cells.
+FREE, FREE_EVENTS, HEAP, ENTRIES, EVENTS, MOST_ENTRIES, MOST_EVENTS, LAST, LISTS = range(9)
 
 
 class Live(NamedTuple):
-    """By entry, unless said otherwise; `order` is the event's number, in event order."""
-
-    trigger: I64
-    kind: I64
-    order: I64
-    ts: I64
-    x: F64
-    y: F64
-    value: I64  # by entry and column; doubles by their bits
-    is_null: Bools
-    bound: I64  # by entry and kind: until when that kind has, or may have, an event for this one
-    event: I64
-    cell_x: I64
-    cell_y: I64
-    older: I64
-    newer: I64
-    cell_older: I64
-    cell_newer: I64
-    newest: I64  # by trigger and kind
-    cell_newest: I64  # by the cell's hash
-    free: I64
-    order_of: I64  # by event
-    entries_of: I64  # by event
-    free_event: I64
-    heap_key: I64
+    whole: I64  # by entry
+    place: F64  # by entry: x and y
+    heads: I64  # the newest of each list, by trigger and kind; then of each cell, by its hash
     heap: I64
+    spare: I64
     counts: I64
 
 
-def zeros(some: int) -> I64:
-    return np.zeros(some, np.int64)
-
-
-def new_live(room: int, lists: int, kinds: int, width: int) -> Live:
+def new_live(room: int, lists: int, columns: int) -> Live:
     """Nothing yet, with room for so many entries."""
     buckets = 1 << max(4, (2 * room - 1).bit_length())
-    everyone = np.arange(room)[::-1]
     live = Live(
-        trigger=zeros(room), kind=zeros(room), order=zeros(room), ts=zeros(room), x=np.zeros(room),
-        y=np.zeros(room), value=np.zeros((room, width), np.int64), is_null=np.zeros((room, width), np.bool_),
-        bound=np.zeros((room, kinds), np.int64), event=zeros(room), cell_x=zeros(room), cell_y=zeros(room),
-        older=zeros(room), newer=zeros(room), cell_older=zeros(room), cell_newer=zeros(room),
-        newest=np.full(lists, NONE), cell_newest=np.full(buckets, NONE), free=everyone.copy(),
-        order_of=zeros(room), entries_of=zeros(room), free_event=everyone.copy(), heap_key=zeros(room),
-        heap=zeros(room), counts=zeros(LAST + 1),
+        np.zeros((room, columns), np.int64), np.zeros((room, 2)), np.full(lists + buckets, NONE),
+        np.zeros((room, 2), np.int64), np.zeros((room, 4), np.int64), np.zeros(LISTS + 1, np.int64),
     )  # fmt: skip
-    live.counts[FREE] = live.counts[FREE_EVENTS] = room
-    live.counts[LAST] = NONE
+    live.spare[:, :2] = np.arange(room)[::-1, None]
+    live.counts[[FREE, FREE_EVENTS, LAST, LISTS]] = room, room, NONE, lists
     return live
+
+
+@jit
+def unowned_live(live: Live) -> Live:
+    return Live(
+        unowned(live.whole), unowned(live.place), unowned(live.heads), unowned(live.heap),
+        unowned(live.spare), unowned(live.counts),
+    )  # fmt: skip
 
 
 # ----- the heap: the entry with the smallest key on top
 
 
 @jit
-def push(live: Live, key: int, entry: int) -> None:
-    at = live.counts[HEAP]
-    live.counts[HEAP] += 1
-    while at > 0 and live.heap_key[(at - 1) // 2] > key:
-        live.heap_key[at], live.heap[at] = live.heap_key[(at - 1) // 2], live.heap[(at - 1) // 2]
-        at = (at - 1) // 2
-    live.heap_key[at], live.heap[at] = key, entry
+def push(heap: I64, counts: I64, key: int, entry: int) -> None:
+    at = counts[HEAP]
+    counts[HEAP] += 1
+    while at > 0 and heap[(at - 1) // 2, KEY] > key:
+        above = (at - 1) // 2
+        heap[at, KEY], heap[at, ENTRY] = heap[above, KEY], heap[above, ENTRY]
+        at = above
+    heap[at, KEY], heap[at, ENTRY] = key, entry
 
 
 @jit
-def sink(live: Live, key: int, entry: int) -> None:
-    """Puts an entry in the place of the one on top."""
-    at, some = 0, live.counts[HEAP]
+def sink(heap: I64, some: int, key: int, entry: int) -> None:
+    """Puts an entry in the place of the one on top, of so many."""
+    at = 0
     while 2 * at + 1 < some:
         below = 2 * at + 1
-        if below + 1 < some and live.heap_key[below + 1] < live.heap_key[below]:
+        if below + 1 < some and heap[below + 1, KEY] < heap[below, KEY]:
             below += 1
-        if live.heap_key[below] >= key:
+        if heap[below, KEY] >= key:
             break
-        live.heap_key[at], live.heap[at] = live.heap_key[below], live.heap[below]
+        heap[at, KEY], heap[at, ENTRY] = heap[below, KEY], heap[below, ENTRY]
         at = below
-    live.heap_key[at], live.heap[at] = key, entry
-
-
-@jit
-def pop(live: Live) -> None:
-    live.counts[HEAP] -= 1
-    last = live.counts[HEAP]
-    if last > 0:
-        sink(live, live.heap_key[last], live.heap[last])
+    heap[at, KEY], heap[at, ENTRY] = key, entry
 
 
 # ----- links
@@ -125,114 +103,124 @@ def cell(place: float, side: float) -> int:
 
 
 @jit
-def bucket(live: Live, trigger: int, kind: int, cell_x: int, cell_y: int) -> int:
-    h = mix(np.uint64(cell_x) + np.uint64(0x9E3779B97F4A7C15))
-    h = mix(h ^ (np.uint64(cell_y) + np.uint64(0xD1B54A32D192ED03)))
-    h = mix(h ^ (np.uint64(trigger) * np.uint64(64) + np.uint64(kind)))
-    return int(h & np.uint64(len(live.cell_newest) - 1))
+def bucket(buckets: int, trigger: int, kind: int, cell_x: int, cell_y: int) -> int:
+    h = np.uint64(cell_x) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(cell_y)
+    h = h * np.uint64(0xD1B54A32D192ED03) + np.uint64(trigger) * np.uint64(64) + np.uint64(kind)
+    return int(mix(h) & np.uint64(buckets - 1))
 
 
 @jit
-def link(live: Live, entry: int, side: float, is_grid: bool) -> None:
-    """Puts an entry, whose columns are there, before all others of its list and cell."""
-    head = live.trigger[entry] * live.bound.shape[1] + live.kind[entry]
-    old = live.newest[head]
-    live.older[entry], live.newer[entry], live.newest[head] = old, NONE, entry
+def put_first(whole: I64, heads: I64, head: int, entry: int, older: int) -> None:
+    """Links an entry before all others; `older` is the column of the links, the next one leads back."""
+    old = heads[head]
+    whole[entry, older], whole[entry, older + 1], heads[head] = old, NONE, entry
     if old != NONE:
-        live.newer[old] = entry
-    if is_grid:
-        live.cell_x[entry], live.cell_y[entry] = cell(live.x[entry], side), cell(live.y[entry], side)
-        head = bucket(live, live.trigger[entry], live.kind[entry], live.cell_x[entry], live.cell_y[entry])
-        old = live.cell_newest[head]
-        live.cell_older[entry], live.cell_newer[entry], live.cell_newest[head] = old, NONE, entry
-        if old != NONE:
-            live.cell_newer[old] = entry
+        whole[old, older + 1] = entry
 
 
 @jit
-def unlink(live: Live, entry: int, is_grid: bool) -> None:
-    old, new = live.older[entry], live.newer[entry]
+def take_out(whole: I64, heads: I64, head: int, entry: int, older: int) -> None:
+    old, new = whole[entry, older], whole[entry, older + 1]
     if old != NONE:
-        live.newer[old] = new
+        whole[old, older + 1] = new
     if new != NONE:
-        live.older[new] = old
+        whole[new, older] = old
     else:
-        live.newest[live.trigger[entry] * live.bound.shape[1] + live.kind[entry]] = old
+        heads[head] = old
+
+
+@jit
+def cell_head(whole: I64, heads: I64, lists: int, entry: int) -> int:
+    w = whole[entry]
+    return int(lists + bucket(len(heads) - lists, w[TRIGGER], w[KIND], w[CELL_X], w[CELL_Y]))
+
+
+@jit
+def link(live: Live, entry: int, kinds: int, side: float, is_grid: bool) -> None:
+    whole, heads = live.whole, live.heads
+    put_first(whole, heads, whole[entry, TRIGGER] * kinds + whole[entry, KIND], entry, OLDER)
     if is_grid:
-        old, new = live.cell_older[entry], live.cell_newer[entry]
-        if old != NONE:
-            live.cell_newer[old] = new
-        if new != NONE:
-            live.cell_older[new] = old
-        else:
-            head = bucket(live, live.trigger[entry], live.kind[entry], live.cell_x[entry], live.cell_y[entry])
-            live.cell_newest[head] = old
+        whole[entry, CELL_X] = cell(live.place[entry, 0], side)
+        whole[entry, CELL_Y] = cell(live.place[entry, 1], side)
+        put_first(whole, heads, cell_head(whole, heads, live.counts[LISTS], entry), entry, CELL_OLDER)
+
+
+@jit
+def unlink(live: Live, entry: int, kinds: int, is_grid: bool) -> None:
+    whole, heads = live.whole, live.heads
+    take_out(whole, heads, whole[entry, TRIGGER] * kinds + whole[entry, KIND], entry, OLDER)
+    if is_grid:
+        take_out(whole, heads, cell_head(whole, heads, live.counts[LISTS], entry), entry, CELL_OLDER)
 
 
 # ----- coming and going
 
 
 @jit
-def take(live: Live) -> int:
+def take(spare: I64, counts: I64) -> int:
     """A free entry."""
-    live.counts[FREE] -= 1
-    return int(live.free[live.counts[FREE]])
+    counts[FREE] -= 1
+    return int(spare[counts[FREE], FREE_ENTRY])
 
 
 @jit
-def give_back(live: Live, entry: int) -> None:
-    live.free[live.counts[FREE]] = entry
-    live.counts[FREE] += 1
+def give_back(spare: I64, counts: I64, entry: int) -> None:
+    spare[counts[FREE], FREE_ENTRY] = entry
+    counts[FREE] += 1
 
 
 @jit
-def hold(live: Live, entry: int, key: int, side: float, is_grid: bool) -> None:
+def expiry(whole: I64, lasts: I64, entry: int) -> int:
+    """The last moment in which an entry may be needed."""
+    last = whole[entry, TS] + lasts[whole[entry, TRIGGER], whole[entry, KIND]]
+    for d in range(lasts.shape[1]):
+        last = min(last, whole[entry, BOUND + d])
+    return int(last)
+
+
+@jit
+def hold(live: Live, entry: int, lasts: I64, side: float, is_grid: bool) -> None:
     """An entry, whose columns are there, lives from now on; those of one event come one after the other."""
-    counts, last = live.counts, live.counts[LAST]
-    if last == NONE or live.order_of[last] != live.order[entry] or live.entries_of[last] == 0:
+    whole, counts, spare = live.whole, live.counts, live.spare
+    order, last = whole[entry, ORDER], counts[LAST]
+    if last == NONE or spare[last, ORDER_OF] != order or spare[last, ENTRIES_OF] == 0:
         counts[FREE_EVENTS] -= 1
-        last = live.free_event[counts[FREE_EVENTS]]
-        live.order_of[last], live.entries_of[last], counts[LAST] = live.order[entry], 0, last
+        last = spare[counts[FREE_EVENTS], FREE_EVENT]
+        spare[last, ORDER_OF], spare[last, ENTRIES_OF], counts[LAST] = order, 0, last
         counts[EVENTS] += 1
         counts[MOST_EVENTS] = max(counts[MOST_EVENTS], counts[EVENTS])
-    live.event[entry] = last
-    live.entries_of[last] += 1
+    whole[entry, EVENT] = last
+    spare[last, ENTRIES_OF] += 1
     counts[ENTRIES] += 1
     counts[MOST_ENTRIES] = max(counts[MOST_ENTRIES], counts[ENTRIES])
-    link(live, entry, side, is_grid)
-    push(live, key, entry)
+    link(live, entry, lasts.shape[1], side, is_grid)
+    push(live.heap, counts, expiry(whole, lasts, entry), entry)
 
 
 @jit
-def let_go(live: Live, entry: int, is_grid: bool) -> None:
-    unlink(live, entry, is_grid)
-    event = live.event[entry]
-    live.entries_of[event] -= 1
-    live.counts[ENTRIES] -= 1
-    if live.entries_of[event] == 0:
-        live.free_event[live.counts[FREE_EVENTS]] = event
-        live.counts[FREE_EVENTS] += 1
-        live.counts[EVENTS] -= 1
-    give_back(live, entry)
-
-
-@jit
-def expiry(live: Live, lasts: I64, entry: int) -> int:
-    """The last moment in which an entry may be needed."""
-    last = live.ts[entry] + lasts[live.trigger[entry], live.kind[entry]]
-    for d in range(live.bound.shape[1]):
-        last = min(last, live.bound[entry, d])
-    return int(last)
+def let_go(live: Live, entry: int, kinds: int, is_grid: bool) -> None:
+    unlink(live, entry, kinds, is_grid)
+    spare, counts, event = live.spare, live.counts, live.whole[entry, EVENT]
+    spare[event, ENTRIES_OF] -= 1
+    counts[ENTRIES] -= 1
+    if spare[event, ENTRIES_OF] == 0:
+        spare[counts[FREE_EVENTS], FREE_EVENT] = event
+        counts[FREE_EVENTS] += 1
+        counts[EVENTS] -= 1
+    give_back(spare, counts, entry)
 
 
 @jit
 def expire(live: Live, lasts: I64, now: int, is_grid: bool) -> None:
     """Lets go what is not needed from now on. A key may be too early, since bounds grow, never too late."""
-    while live.counts[HEAP] > 0 and live.heap_key[0] < now:
-        entry = live.heap[0]
-        last = expiry(live, lasts, entry)
+    heap, counts = live.heap, live.counts
+    while counts[HEAP] > 0 and heap[0, KEY] < now:
+        entry = heap[0, ENTRY]
+        last = expiry(live.whole, lasts, entry)
         if last >= now:
-            sink(live, last, entry)
+            sink(heap, counts[HEAP], last, entry)
         else:
-            pop(live)
-            let_go(live, entry, is_grid)
+            counts[HEAP] -= 1
+            some = counts[HEAP]
+            sink(heap, some, heap[some, KEY], heap[some, ENTRY])
+            let_go(live, entry, lasts.shape[1], is_grid)

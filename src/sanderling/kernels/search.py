@@ -9,11 +9,12 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from sanderling.kernels.agree import Rules, agree
+from sanderling.kernels.agree import KIND_OF, Pairs, agree
 from sanderling.kernels.jit import jit
-from sanderling.kernels.live import NONE, Live
+from sanderling.kernels.live import NONE, ORDER
 
 I64 = npt.NDArray[np.int64]
+F64 = npt.NDArray[np.float64]
 
 
 @jit
@@ -24,7 +25,7 @@ def grown(column: I64) -> I64:
 
 
 @jit
-def tell(out: I64, told: int, row: int, live: Live, chosen: I64) -> I64:
+def tell(out: I64, told: int, row: int, whole: I64, chosen: I64) -> I64:
     """Writes a solution: the row that completes it, and the event of each variable."""
     if told == len(out):
         wide = np.empty((2 * told, out.shape[1]), np.int64)
@@ -32,14 +33,14 @@ def tell(out: I64, told: int, row: int, live: Live, chosen: I64) -> I64:
         out = wide
     out[told, 0] = row
     for v in range(len(chosen)):
-        out[told, v + 1] = live.order[chosen[v]]
+        out[told, v + 1] = whole[chosen[v], ORDER]
     return out
 
 
 @jit
-def sort_by_order(live: Live, stack: I64, lo: int, hi: int) -> None:
+def sort_by_order(whole: I64, stack: I64, lo: int, hi: int) -> None:
     some = stack[lo:hi].copy()
-    stack[lo:hi] = some[np.argsort(live.order[some])]
+    stack[lo:hi] = some[np.argsort(whole[some, ORDER])]
 
 
 @jit
@@ -56,37 +57,39 @@ def next_variable(chosen: I64, lo: I64, hi: I64, is_first: bool) -> int:
 
 @jit
 def search(
-    rules: Rules, live: Live, row: int, i: int, mine: int, start: I64, end: I64, pool: I64, is_first: bool,
-    stack: I64, out: I64, told: int,
+    pairs: Pairs, whole: I64, place: F64, row: int, i: int, mine: int, start: I64, end: I64, pool: I64,
+    is_first: bool, stack: I64, out: I64, told: int,
 ) -> tuple[I64, I64, int]:  # fmt: skip
     """Adds the solutions (or the smallest) in which entry `mine` is variable i and none before i.
 
     The entries that kind d may have, as far as `mine` shows, stand in the pool from start[d] to end[d].
     """
-    m, t = len(rules.kind_of), live.trigger[mine]
+    m, kinds = len(pairs.variables), len(start)
     chosen = np.full(m, NONE)
     chosen[i] = mine
     if m == 1:
-        return stack, tell(out, told, row, live, chosen), told + 1
+        return stack, tell(out, told, row, whole, chosen), told + 1
     lo, hi = np.zeros((m, m), np.int64), np.zeros((m, m), np.int64)
     tops, at, pos = np.zeros(m, np.int64), np.zeros(m, np.int64), np.zeros(m, np.int64)
     top = 0
     for v in range(m):
         if v == i:
             continue
-        d, lo[0, v] = rules.kind_of[v], top
+        d, lo[0, v] = pairs.variables[v, KIND_OF], top
         while top + end[d] - start[d] > len(stack):
             stack = grown(stack)
         for p in range(start[d], end[d]):
             a = pool[p]
-            if (v > i or live.order[a] != live.order[mine]) and agree(rules, live, t, i, mine, v, a):
+            if (v > i or whole[a, ORDER] != whole[mine, ORDER]) and agree(
+                pairs, whole, place, kinds, i, mine, v, a
+            ):
                 stack[top] = a
                 top += 1
         hi[0, v] = top
         if top == lo[0, v]:
             return stack, out, told
         if is_first:
-            sort_by_order(live, stack, lo[0, v], top)
+            sort_by_order(whole, stack, lo[0, v], top)
     tops[0], level = top, 1
     at[1] = next_variable(chosen, lo[0], hi[0], is_first)
     pos[1] = lo[0, at[1]]
@@ -99,7 +102,7 @@ def search(
         chosen[v] = stack[pos[level]]
         pos[level] += 1
         if level == m - 1:
-            out = tell(out, told, row, live, chosen)
+            out = tell(out, told, row, whole, chosen)
             told += 1
             if is_first:
                 break
@@ -112,7 +115,7 @@ def search(
             while top + hi[level - 1, u] - lo[level - 1, u] > len(stack):
                 stack = grown(stack)
             for p in range(lo[level - 1, u], hi[level - 1, u]):
-                if agree(rules, live, t, v, chosen[v], u, stack[p]):
+                if agree(pairs, whole, place, kinds, v, chosen[v], u, stack[p]):
                     stack[top] = stack[p]
                     top += 1
             hi[level, u] = top

@@ -19,10 +19,10 @@ class Entry:
 
     def __init__(self, rows: Rows, row: int, kind: int):
         self.trigger, self.kind, self.order = int(rows.trigger[row]), kind, int(rows.order[row])
-        self.ts, self.x, self.y = int(rows.ts[row]), float(rows.x[row]), float(rows.y[row])
+        self.ts, self.x, self.y = int(rows.ts[row]), float(rows.place[row, 0]), float(rows.place[row, 1])
         self.whole = rows.value[row].tolist()
         self.double = rows.value[row].view(np.float64).tolist()
-        self.is_null = rows.is_null[row].tolist()
+        self.nulls = int(rows.nulls[row])
         self.bounds: dict[int, float] = {}
 
 
@@ -30,13 +30,14 @@ class PlainSolver:
     """Triggers of one shape, as `solve.advance` works on them."""
 
     def __init__(self, rules: Rules, how: How):
-        self.how, self.kinds, self.kind_of = how, range(len(rules.size_of)), rules.kind_of.tolist()
-        self.set_of, self.size_of = rules.set_of.tolist(), rules.size_of.tolist()
-        self.first_of, self.last_of = rules.first_of.tolist(), rules.last_of.tolist()
-        self.after, self.until, self.reach2 = (a.tolist() for a in (rules.after, rules.until, rules.reach2))
+        self.how, self.kinds = how, range(len(rules.kinds))
+        self.first_of, self.last_of, self.size_of = rules.kinds.T.tolist()
+        self.kind_of, self.set_of = rules.pairs.variables.T.tolist()
+        self.times, self.reach2 = rules.times.tolist(), rules.reach[..., 1].tolist()
         self.lasts = rules.lasts.tolist()
-        self.pairs = [column.tolist() for column in rules.pairs]
-        self.compares = [column.tolist() for column in rules.compares]
+        self.pair_times, self.rings = rules.pairs.times.tolist(), rules.pairs.rings.tolist()
+        self.start, self.compares = rules.pairs.start.tolist(), rules.pairs.compares.tolist()
+        self.constant = rules.pairs.constant.tolist()
         self.live: dict[tuple[int, int], list[Entry]] = defaultdict(list)
         self.heap: list[tuple[float, int, Entry]] = []
         self.number = itertools.count()
@@ -67,7 +68,7 @@ class PlainSolver:
         """By kind the event stands for, and other kind, who is there; what lacks a past one is taken out."""
         met: dict[int, dict[int, list[Entry]]] = {}
         for c, e in list(mine.items()):
-            past = [d for d in self.others(c) if self.until[e.trigger][c][d] < 0]
+            past = [d for d in self.others(c) if self.times[e.trigger][c][d][1] < 0]
             met[c] = {d: self.partners(e, d) for d in past}
             if not all(met[c].values()):
                 del mine[c]
@@ -83,7 +84,8 @@ class PlainSolver:
 
     def may_meet(self, a: Entry, b: Entry) -> bool:
         t, c, d = a.trigger, a.kind, b.kind
-        if not self.after[t][c][d] <= b.ts - a.ts <= self.until[t][c][d]:
+        after, until = self.times[t][c][d]
+        if not after <= b.ts - a.ts <= until:
             return False
         if self.reach2[t][c][d] < math.inf and not squared(a, b) <= self.reach2[t][c][d]:
             return False
@@ -92,7 +94,8 @@ class PlainSolver:
         return self.agree(self.first_of[c], a, self.first_of[d], b)
 
     def agree(self, u: int, a: Entry, v: int, b: Entry) -> bool:
-        after, until, near, near_strict, far, far_strict = (p[a.trigger][u][v] for p in self.pairs)
+        after, until = self.pair_times[a.trigger][u][v]
+        near, near_strict, far, far_strict = self.rings[a.trigger][u][v]
         if not after <= b.ts - a.ts <= until:
             return False
         if self.set_of[u] >= 0 and self.set_of[u] == self.set_of[v]:
@@ -107,14 +110,14 @@ class PlainSolver:
         return self.values_agree(u, a, v, b) and self.values_agree(v, b, u, a)
 
     def values_agree(self, u: int, a: Entry, v: int, b: Entry) -> bool:
-        start, left, right, takes, is_float, is_difference, constant = self.compares
-        for k in range(start[u][v], start[u][v + 1]):
-            if a.is_null[left[k]] or b.is_null[right[k]]:
+        for k in range(self.start[u][v], self.start[u][v + 1]):
+            left, right, takes, is_float, is_difference = self.compares[k]
+            if a.nulls >> left & 1 or b.nulls >> right & 1:
                 return False
-            x, y = ((e.double if is_float[k] else e.whole)[c] for e, c in ((a, left[k]), (b, right[k])))
-            if is_difference[k]:
-                x, y = x - y, constant[a.trigger][k]
-            if not takes[k] & order_of(x, y):
+            x, y = (a.double[left], b.double[right]) if is_float else (a.whole[left], b.whole[right])
+            if is_difference:
+                x, y = x - y, self.constant[a.trigger][k]
+            if not takes & order_of(x, y):
                 return False
         return True
 
@@ -124,7 +127,7 @@ class PlainSolver:
         is_tight = self.how.is_tight
         for c, e in mine.items():
             for d in self.others(c):
-                until = self.until[e.trigger][c][d]
+                until = self.times[e.trigger][c][d][1]
                 e.bounds[d] = e.ts + until if is_tight or until <= 0 else math.inf
         for c, e in mine.items():
             lasts = self.lasts[e.trigger]
@@ -181,7 +184,7 @@ class PlainSolver:
 
 def squared(a: Entry, b: Entry) -> float:
     dx, dy = a.x - b.x, a.y - b.y
-    return dx * dx + dy * dy
+    return float(dx * dx + dy * dy)
 
 
 def order_of(x: float, y: float) -> int:

@@ -7,7 +7,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from sanderling.kernels.agree import EQUAL, LESS, MORE, Compares, Pairs, Rules
+from sanderling.kernels.agree import EQUAL, LESS, MORE, Pairs, Rules
 from sanderling.plan.constraint_graph import FLOAT, Graph
 
 I64 = npt.NDArray[np.int64]
@@ -36,8 +36,9 @@ def rules_of(graph: Graph) -> Rules:
     is_finite = is_other & np.isfinite(reach)
     side = np.where(is_finite, reach, 0.0).max(axis=(-1, -2))
     return Rules(
-        kind_of, set_of, first_of, last_of, last_of - first_of + 1, after_kinds, until_kinds, reach,
-        reach * reach, lasts, np.where(side > 0, side, 1.0), _pairs(graph, after, until), _compares(graph),
+        np.stack([first_of, last_of, last_of - first_of + 1], axis=1),
+        np.stack([after_kinds, until_kinds], axis=-1), np.stack([reach, reach * reach], axis=-1), lasts,
+        np.where(side > 0, side, 1.0), _pairs(graph, kind_of, after, until),
     )  # fmt: skip
 
 
@@ -59,23 +60,29 @@ def _widest(bounds: npt.NDArray[Column], kind_of: I64) -> npt.NDArray[Column]:
     return np.ascontiguousarray(found)
 
 
-def _pairs(graph: Graph, after: I64, until: I64) -> Pairs:
+def _pairs(graph: Graph, kind_of: I64, after: I64, until: I64) -> Pairs:
     near, far = _by_trigger(graph.stated_near), _by_trigger(graph.stated_far)
     near_strict, far_strict = _by_trigger(graph.near_strict), _by_trigger(graph.far_strict)
-    return Pairs(after, until, near * near, near_strict, far * far, far_strict)
+    return Pairs(
+        np.stack([kind_of, graph.set_of], axis=1),
+        np.stack([after, until], axis=-1),
+        np.stack([near * near, near_strict, far * far, far_strict], axis=-1),
+        *_compares(graph, len(after)),
+    )
 
 
-def _compares(graph: Graph) -> Compares:
-    m, n = len(graph.set_of), len(graph.after) if graph.after.ndim == 3 else 1
+def _compares(graph: Graph, n: int) -> tuple[I64, I64, F64]:
+    """Where those of two variables begin, what each compares, and by trigger its constant."""
+    m = len(graph.set_of)
     order = sorted(range(len(graph.compares)), key=lambda k: (graph.compares[k].i, graph.compares[k].j))
     some = [graph.compares[k] for k in order]
     codes = np.array([c.i * m + c.j for c in some], np.int64)
-    # By u and v, with one more column for where those of the last v end.
+    # With one more column, for where those of the last variable end.
     wanted = np.arange(m)[:, None] * m + np.arange(m + 1)
+    rows = [(c.left, c.right, TAKES[c.op], c.kind == FLOAT, c.is_difference) for c in some]
     constants = np.asarray(graph.constants, np.float64).reshape(n, len(some))[:, order]
-    return Compares(
-        np.searchsorted(codes, wanted), np.array([c.left for c in some], np.int64),
-        np.array([c.right for c in some], np.int64), np.array([TAKES[c.op] for c in some], np.int64),
-        np.array([c.kind == FLOAT for c in some], np.bool_),
-        np.array([c.is_difference for c in some], np.bool_), np.ascontiguousarray(constants),
-    )  # fmt: skip
+    return (
+        np.searchsorted(codes, wanted),
+        np.array(rows, np.int64).reshape(-1, 5),
+        np.ascontiguousarray(constants),
+    )

@@ -12,7 +12,23 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sanderling.kernels.live import ENTRIES, EVENTS, FREE, HEAP, MOST_ENTRIES, MOST_EVENTS, Live, new_live
+from sanderling.kernels.live import (
+    BOUND,
+    ENTRIES,
+    ENTRY,
+    EVENTS,
+    FREE,
+    HEAP,
+    KIND,
+    MOST_ENTRIES,
+    MOST_EVENTS,
+    NULLS,
+    ORDER,
+    TRIGGER,
+    TS,
+    Live,
+    new_live,
+)  # fmt: skip
 from sanderling.kernels.solve import How, Rows, advance, close, settle
 from sanderling.merge.trigger_rules import rules_of
 from sanderling.plan.constraint_graph import Graph
@@ -25,6 +41,7 @@ LOOSE, TIGHT = "loose", "tight"
 GRID, LISTS = "grid", "lists"
 PIECE = 1 << 16  # rows that room is made for at a time
 LEAST_ROOM = 256
+SAVED = {"trigger": TRIGGER, "kind": KIND, "order": ORDER, "ts": TS, "nulls": NULLS}
 
 
 class Events(NamedTuple):
@@ -80,28 +97,35 @@ class Solver:
 
     def turn_to(self, triggers: I64, graph: Graph) -> None:
         """Goes on with these triggers, whose shape is the same; those that stay keep their events."""
-        old, was = self.live, self.triggers
+        (whole, place), was = self._entries(), self.triggers
         self.triggers, self.rules = np.asarray(triggers, np.int64), rules_of(graph)
-        entries = self._by_order(old)
-        stays = np.isin(was[old.trigger[entries]], self.triggers)
-        entries = entries[stays]
-        old.trigger[entries] = np.searchsorted(self.triggers, was[old.trigger[entries]])
-        self._settle(old, entries, len(old.trigger))
+        stays = np.isin(was[whole[:, TRIGGER]], self.triggers)
+        whole, place = whole[stays], place[stays]
+        whole[:, TRIGGER] = np.searchsorted(self.triggers, was[whole[:, TRIGGER]])
+        self._settle(whole, place, len(self.live.whole))
+
+    def rows(self, events: Events) -> Rows:
+        """Events as the kernel takes them."""
+        return Rows(
+            np.searchsorted(self.triggers, events.trigger), events.order, events.ts,
+            np.stack([events.x, events.y], axis=1), events.is_of,
+            np.ascontiguousarray(events.value[:, : self.width]), self._nulls(events.is_null),
+        )  # fmt: skip
 
     def advance(self, events: Events) -> Solutions:
-        rows = Rows(
-            np.searchsorted(self.triggers, events.trigger), *events[1:6],
-            np.ascontiguousarray(events.value[:, : self.width]),
-            np.ascontiguousarray(events.is_null[:, : self.width]),
-        )  # fmt: skip
-        found = [np.empty((0, 1 + len(self.rules.kind_of)), np.int64)]
+        rows = self.rows(events)
+        found = [np.empty((0, 1 + len(self.rules.pairs.variables)), np.int64)]
         for begin in range(0, len(rows.ts), PIECE):
             piece = Rows._make(column[begin : begin + PIECE] for column in rows)
-            self._make_room(len(piece.ts) * len(self.rules.size_of))
+            self._make_room(len(piece.ts) * len(self.rules.kinds))
             some = advance(self.rules, self.live, piece, self.how)
             some[:, 0] += begin
             found.append(some)
         return self._judged(events, np.concatenate(found))
+
+    def _nulls(self, is_null: Bools) -> I64:
+        bits: I64 = (is_null[:, : self.width] << np.arange(self.width)).sum(axis=1, dtype=np.int64)
+        return bits
 
     def close(self, now: int) -> None:
         """No event at this time or before comes any more: what waited for one goes."""
@@ -142,54 +166,49 @@ class Solver:
 
     def orders(self) -> I64:
         """The live events, by their numbers; of others nothing need be remembered."""
-        return np.unique(self.live.order[self._by_order(self.live)])
+        return np.unique(self._entries()[0][:, ORDER])
 
     # ----- saved and restored
 
     def state(self) -> pa.Table:
         """The live events as what they are needed, in event order."""
-        live, entries = self.live, self._by_order(self.live)
-        columns = {"trigger": self.triggers[live.trigger[entries]]}
-        for name in ("kind", "order", "ts", "x", "y"):
-            columns[name] = getattr(live, name)[entries]
-        for name in ("bound", "value", "is_null"):
-            for k, column in enumerate(getattr(live, name)[entries].T):
-                columns[f"{name}.{k}"] = column
-        return pa.table(columns)
+        whole, place = self._entries()
+        columns = {name: whole[:, column] for name, column in SAVED.items()}
+        columns["trigger"] = self.triggers[columns["trigger"]]
+        columns |= {f"bound and value {n}": column for n, column in enumerate(whole[:, BOUND:].T)}
+        return pa.table({**columns, "x": place[:, 0], "y": place[:, 1]})
 
     def restore(self, state: pa.Table) -> None:
         """Takes up what `state` gave, with the same triggers."""
-        room = max(LEAST_ROOM, state.num_rows)
-        old = self._empty(room)
-        some = slice(0, state.num_rows)
-        old.trigger[some] = np.searchsorted(self.triggers, state.column("trigger").to_numpy())
-        for name in ("kind", "order", "ts", "x", "y"):
-            getattr(old, name)[some] = state.column(name).to_numpy()
-        for name in ("bound", "value", "is_null"):
-            array = getattr(old, name)
-            for k in range(array.shape[1]):
-                array[some, k] = state.column(f"{name}.{k}").to_numpy()
-        self._settle(old, np.arange(state.num_rows), room)
+        whole = np.zeros((state.num_rows, self.live.whole.shape[1]), np.int64)
+        for name, column in SAVED.items():
+            whole[:, column] = state.column(name).to_numpy()
+        whole[:, TRIGGER] = np.searchsorted(self.triggers, whole[:, TRIGGER])
+        for n in range(whole.shape[1] - BOUND):
+            whole[:, BOUND + n] = state.column(f"bound and value {n}").to_numpy()
+        place = np.stack([state.column(name).to_numpy() for name in ("x", "y")], axis=1)
+        self._settle(whole, place, max(LEAST_ROOM, state.num_rows))
 
     # ----- room
 
     def _empty(self, room: int) -> Live:
-        kinds = len(self.rules.size_of)
-        return new_live(room, max(1, len(self.triggers)) * kinds, kinds, self.width)
+        kinds = len(self.rules.kinds)
+        return new_live(room, max(1, len(self.triggers)) * kinds, BOUND + kinds + self.width)
 
     def _make_room(self, some: int) -> None:
-        if self.live.counts[FREE] >= some:
-            return
-        needed = int(self.live.counts[HEAP]) + some
-        self._settle(self.live, self._by_order(self.live), 1 << (needed - 1).bit_length())
+        if self.live.counts[FREE] < some:
+            needed = self.entries + some
+            self._settle(*self._entries(), 1 << (needed - 1).bit_length())
 
-    def _settle(self, old: Live, entries: I64, room: int) -> None:
-        self.live = self._empty(room)
-        settle(self.rules, self.live, old, entries, self.how.is_grid)
+    def _settle(self, whole: I64, place: F64, room: int) -> None:
+        old, self.live = self.live, self._empty(room)
+        settle(self.rules, self.live, whole, place, self.how.is_grid)
         for most in (MOST_EVENTS, MOST_ENTRIES):
             self.live.counts[most] = max(self.live.counts[most], old.counts[most])
 
-    def _by_order(self, live: Live) -> I64:
+    def _entries(self) -> tuple[I64, F64]:
         """The live entries, in event order."""
-        entries = live.heap[: live.counts[HEAP]]
-        return entries[np.lexsort((live.kind[entries], live.trigger[entries], live.order[entries]))]
+        entries = self.live.heap[: self.live.counts[HEAP], ENTRY]
+        whole = self.live.whole[entries]
+        order = np.lexsort((whole[:, KIND], whole[:, TRIGGER], whole[:, ORDER]))
+        return whole[order], self.live.place[entries][order]
