@@ -46,6 +46,9 @@ class Always:
     def __init__(self, first: First):
         self.first = first
 
+    def at_first(self, conditions: int) -> First:
+        return self.first
+
     def is_due(self, asked: Ordered, price: float) -> bool:
         return False
 
@@ -62,6 +65,9 @@ class Counted:
     changes: int = 0
     first: First = First.WHERE
     _seen: float = field(default=0, repr=False)
+
+    def at_first(self, conditions: int) -> First:
+        return self.by.at_first(conditions)
 
     def is_due(self, asked: Ordered, price: float) -> bool:
         return self.by.is_due(asked, price)

@@ -33,9 +33,12 @@ NOBODY = "REGISTER QUERY q AS SELECT id FROM cars WHERE speed > 100 INSIDE (0, 0
 
 @dataclass
 class Always:
-    """Begins as told, in its second batch."""
+    """One order, whatever is counted."""
 
     first: First
+
+    def at_first(self, conditions: int) -> First:
+        return self.first
 
     def is_due(self, asked: Ordered, price: float) -> bool:
         return False
@@ -50,16 +53,15 @@ class Watched:
 
     begin: First
     by_counts: ByCounts = field(default_factory=ByCounts)
-    has_begun: bool = False
     changes: list[First] = field(default_factory=list)
 
+    def at_first(self, conditions: int) -> First:
+        return self.begin
+
     def is_due(self, asked: Ordered, price: float) -> bool:
-        return self.has_begun and self.by_counts.is_due(asked, price)
+        return self.by_counts.is_due(asked, price)
 
     def choose(self, asked: Ordered, price: float) -> First | None:
-        if not self.has_begun:
-            self.has_begun = True
-            return self.begin
         chosen = self.by_counts.choose(asked, price)
         if chosen not in (None, asked.first):
             self.changes.append(chosen)

@@ -77,6 +77,10 @@ class Ordered:
 class Chooser(Protocol):
     """Decides on orders; a seam for tests and benchmarks."""
 
+    def at_first(self, conditions: int) -> First:
+        """Before anything is counted."""
+        ...
+
     def is_due(self, asked: Ordered, price: float) -> bool:
         """Whether it would like to know what INSIDE alone finds."""
         ...
@@ -88,6 +92,9 @@ class Chooser(Protocol):
 
 class ByCounts:
     """The cheaper one by what was counted, if it is cheaper by far, and after enough to go by."""
+
+    def at_first(self, conditions: int) -> First:
+        return first_at_first(conditions)
 
     def is_due(self, asked: Ordered, price: float) -> bool:
         costs = asked.costs()
@@ -127,7 +134,7 @@ class Orders:
             return First.INSIDE
         known = self._of.get(template.id)
         if known is None:
-            known = Ordered(template, first_at_first(conditions), conditions)
+            known = Ordered(template, self.chooser.at_first(conditions), conditions)
             self._of[template.id] = known
         elif known.conditions != conditions:
             known.conditions, known.counts = conditions, Counts()
