@@ -25,7 +25,7 @@ REASON = (
     "rows judged and milliseconds of processor a tick: WHERE first, INSIDE first, and as chosen by counts"
 )
 REGIONS = (0.02, 0.04, 0.08, 0.16, 0.32, 0.64)
-WHERES = (0.01, 0.1, 0.5, 1.0)
+WHERES = (0.01, 0.1, 1.0)
 CONDITIONS = (1, 8)
 QUERIES = 8
 STEP = 0.002
@@ -96,7 +96,7 @@ class Told:
 
 
 def run(
-    objects: int = 20_000, ticks: int = 24, regions: tuple[float, ...] = REGIONS,
+    objects: int = 20_000, ticks: int = 12, regions: tuple[float, ...] = REGIONS,
     wheres: tuple[float, ...] = WHERES, conditions: tuple[int, ...] = CONDITIONS,
 ) -> list[dict[str, Any]]:  # fmt: skip
     steps = _steps(objects, ticks)
