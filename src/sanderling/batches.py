@@ -63,7 +63,7 @@ class LatestBatch:
     """Readings of a shard that may be among the last of all, of the n ROWS queries of one template.
 
     A row for each reading that a query takes: query, tick, its number in the shard, then the select list
-    as c0, c1, …
+    as c0, c1, … A number n below 0 takes back what the reading ~n gave: the region is gone.
     """
 
     template: int

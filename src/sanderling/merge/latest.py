@@ -105,8 +105,19 @@ def _that_count(shard: int, listing: pa.Table, known: I64) -> pa.Table:
     return listing.drop_columns(["is_own"]).filter(pa.array(is_known | is_own))
 
 
+def _signs(rows: pa.Table) -> I64:
+    """+1, or −1 for a row that takes back another: what that one's region held when it went."""
+    return np.asarray(np.where(rows.column("code").to_numpy() < 0, -1, 1), np.int64)
+
+
+def _readings(rows: pa.Table) -> I64:
+    """The readings that rows are of, as numbers."""
+    code: I64 = rows.column("code").to_numpy()
+    return np.where(code < 0, ~code, code)
+
+
 class MergeLatest:
-    """The n ROWS queries of one template.
+    """The n ROWS queries of one template. A row that takes back another stays with it until both leave.
 
     Promises (tests/properties/test_window.py):
       exact   what goes out is the difference of two answers
@@ -139,20 +150,21 @@ class MergeLatest:
 
     def replace(self, order: Order) -> None:
         """The readings have other places now."""
-        self.place = order.places(self.rows.column("code").to_numpy())
+        self.place = order.places(_readings(self.rows))
         self._keep(self.place != NOWHERE)
 
     def advance(self, candidates: list[tuple[int, pa.Table]], order: Order) -> pa.Table:
         """Rows that came, each table with its shard; and what leaves, now that the order goes on."""
         leaving, leaves = self._leaving(order)
-        told = [self._told(leaving, leaves, -1)]
+        told = [self._told(leaving, leaves, -_signs(leaving))]
         came, place, begins = self._came(candidates, order)
         leaves = order.ticks(place + self.size)
         has_been = leaves > begins
         came, place = came.filter(pa.array(has_been)), place[has_been]
         begins, leaves = begins[has_been], leaves[has_been]
-        is_over = leaves != NEVER
-        told += [self._told(came, begins, 1), self._told(came.filter(pa.array(is_over)), leaves[is_over], -1)]
+        is_over, sign = leaves != NEVER, _signs(came)
+        told.append(self._told(came, begins, sign))
+        told.append(self._told(came.filter(pa.array(is_over)), leaves[is_over], -sign[is_over]))
         self.rows = pa.concat_tables([self.rows, came.filter(pa.array(~is_over))]).combine_chunks()
         self.place = np.concatenate([self.place, place[~is_over]])
         self.fresh += int((~is_over).sum())
@@ -172,9 +184,12 @@ class MergeLatest:
         """Rows, the places of their readings, and the ticks in which they begin to be told."""
         tables, codes, ticks = [self.rows[:0]], [self.place[:0]], [self.place[:0]]
         for shard, table in candidates:
-            codes.append(shard * SHARD + table.column("number").to_numpy())
+            number = table.column("number").to_numpy()
+            is_back = number < 0
+            codes.append(shard * SHARD + np.where(is_back, ~number, number))
             ticks.append(table.column("tick").to_numpy())
-            columns = [table.column("query"), pa.array(codes[-1]), *(table.column(c) for c in self._shown)]
+            code = pa.array(np.where(is_back, ~codes[-1], codes[-1]))
+            columns = [table.column("query"), code, *(table.column(c) for c in self._shown)]
             tables.append(pa.Table.from_arrays(columns, schema=self.rows.schema))
         place = order.places(np.concatenate(codes))
         is_near = place != NOWHERE
@@ -189,12 +204,12 @@ class MergeLatest:
         at = np.searchsorted(self.queries, rows.column("query").to_numpy())
         return np.asarray(self.ends[at])
 
-    def _told(self, rows: pa.Table, tick: I64, sign: int) -> pa.Table:
+    def _told(self, rows: pa.Table, tick: I64, sign: I64) -> pa.Table:
         """Signed rows, of queries that have not ended."""
         lives = tick < self._end(rows)
         rows, tick = rows.filter(pa.array(lives)), tick[lives]
         schema = self.template.schema()
-        signs = pa.array(np.full(len(tick), sign), schema.field("sign").type)
+        signs = pa.array(sign[lives]).cast(schema.field("sign").type)
         shown = [rows.column(c) for c in self._shown]
         return pa.Table.from_arrays([rows.column("query"), pa.array(tick), signs, *shown], schema=schema)
 
@@ -202,7 +217,8 @@ class MergeLatest:
         """The whole answers of those of the queries that live, as at the last tick that closed."""
         is_asked = np.isin(self.rows.column("query").to_numpy(), queries)
         rows = self.rows.filter(pa.array(is_asked))
-        return self._told(rows, np.full(rows.num_rows, tick), 1)
+        told = self._told(rows, np.full(rows.num_rows, tick), _signs(rows))
+        return consolidate(told) if told.num_rows else told
 
     # ----- saved and restored
 

@@ -116,7 +116,7 @@ class Windowed:
 
     def ended(
         self, state: WindowState, tick: int, held: Held | None, ready: int = NEVER
-    ) -> tuple[WindowState, list[DeltaBatch]]:
+    ) -> tuple[WindowState, list[DeltaBatch | LatestBatch]]:
         """Before what comes at `tick`: queries that end at it say nothing more.
 
         A region whose row is gone from its table takes back what it held.
@@ -128,9 +128,7 @@ class Windowed:
             return state, []
         leaving = is_ending & ~is_over
         told = self._whole(leaving, tick, held) if held is not None and leaving.any() else []
-        return self._with_live(state.is_live & ~is_ending), [
-            _turned(b) for b in told if isinstance(b, DeltaBatch)
-        ]
+        return self._with_live(state.is_live & ~is_ending), [_turned(b) for b in told]
 
     def begun(
         self, state: WindowState, tick: int, held: Held, ready: int = NEVER
@@ -297,8 +295,12 @@ class Held:
     focals: LastReadings
 
 
-def _turned(batch: DeltaBatch) -> DeltaBatch:
+def _turned(batch: DeltaBatch | LatestBatch) -> DeltaBatch | LatestBatch:
     """What came, going."""
+    if isinstance(batch, LatestBatch):
+        at = batch.rows.column_names.index("number")
+        number = pc.bit_wise_not(batch.rows.column("number"))
+        return LatestBatch(batch.template, batch.rows.set_column(at, "number", number))
     at = batch.rows.column_names.index("sign")
     sign = pc.negate(batch.rows.column("sign"))
     return DeltaBatch(batch.template, batch.rows.set_column(at, "sign", sign))
