@@ -126,7 +126,7 @@ class SelectPlanner:
                 clause.condition, "query.wrong_type",
                 f"UNTIL needs a condition, this is {duckdb_words(type_)}", "compare it with something",
             )  # fmt: skip
-        return Window(clause.kind, 0, sql, reads, shortened(words))
+        return Window(clause.kind, 0, _as_condition(sql, type_), reads, shortened(words))
 
     def condition(self, node: exp.Expr, scope: Scope) -> tuple[str, frozenset[str], list[Constant]]:
         """A condition by itself: in the engine's SQL, the columns it reads, and its constants."""
@@ -172,7 +172,7 @@ class SelectPlanner:
                 first, "query.wrong_type", f"WHERE needs a condition, this is {duckdb_words(type_)}",
                 "compare it with something",
             )  # fmt: skip
-        return sql, reads
+        return _as_condition(sql, type_), reads
 
     def _words(self, node: exp.Expr, scope: Scope) -> str:
         try:
@@ -287,3 +287,8 @@ class SelectPlanner:
             message = f"an answer cannot hold a column of type {duckdb_words(duckdb_type)}"
             raise scope.refuse(holder, "query.wrong_type", message, hint)
         return sql, found, reads
+
+
+def _as_condition(sql: str, type_: str) -> str:
+    """NULL by itself has no type; as a condition it is one that never holds."""
+    return sql if type_ == "BOOLEAN" else f"CAST({sql} AS BOOLEAN)"
