@@ -18,6 +18,7 @@ from benchmarks import (
     registration,
     simulate,
     squares_on_spark,
+    triggers,
 )
 
 ALL = {
@@ -26,6 +27,7 @@ ALL = {
         range_kernel,
         follow_kernel,
         nearest_kernel,
+        triggers,
         registration,
         simulate,
         growth,

@@ -164,3 +164,26 @@ def tick_profile(rows: list[dict[str, Any]]) -> None:
     axes.set_xlabel("milliseconds a tick")
     figure.legend(loc="outside upper center", ncols=5, frameon=False, fontsize=8)
     save(figure, "tick_profile")
+
+
+def triggers(rows: list[dict[str, Any]]) -> None:
+    figure, panels = plt.subplots(2, 3, figsize=(10, 5), sharex="col")
+    named = {"verbosity, %": "alerts a trigger, % of the readings", "triggers": "triggers", "days": "days"}
+    for column, (name, label) in enumerate(named.items()):
+        for strategy, color in (("LOOSE", GREY), ("TIGHT", BLUE), ("NoIndex", ORANGE)):
+            some = [r for r in rows if r["figure"] == name and r["strategy"] == strategy]
+            x = [r["value"] for r in some]
+            for line, key in enumerate(("events a second", "held, %")):
+                panels[line, column].plot(x, [r[key] for r in some], "o-", color=color, label=strategy)
+        for axes in panels[:, column]:
+            axes.set_xscale("log")
+            axes.set_yscale("log")
+            axes.set_xticks(x, [f"{v:g}" for v in x])
+            axes.minorticks_off()
+        panels[1, column].set_xlabel(label)
+        panels[0, column].set_title(f"the paper's figure {5 + column}", fontsize=10)
+    panels[0, 0].set_ylabel("readings a second")
+    panels[1, 0].set_ylabel("most readings held, %")
+    handles, labels = panels[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=3, frameon=False, fontsize=8)
+    save(figure, "triggers")
