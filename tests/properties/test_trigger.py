@@ -30,6 +30,7 @@ def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
     """Room is made all the time."""
     monkeypatch.setattr(triggers, "LEAST_ROOM", 2)
     monkeypatch.setattr(triggers, "PIECE", 3)
+    monkeypatch.setattr(triggers, "SOLUTIONS", 1)
 
 
 def expected(world: World, is_first: bool) -> list[tuple[int, ...]]:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sanderling.kernels.jit import jit, unowned
+from sanderling.kernels.jit import jit_bare
 from sanderling.kernels.live import BOUND, NULLS, ORDER, TRIGGER, TS
 
 I64 = npt.NDArray[np.int64]
@@ -49,24 +49,12 @@ class Rules(NamedTuple):
     pairs: Pairs
 
 
-@jit
-def unowned_rules(r: Rules) -> Rules:
-    p = r.pairs
-    pairs = Pairs(
-        unowned(p.variables), unowned(p.times), unowned(p.rings), unowned(p.start), unowned(p.compares),
-        unowned(p.constant),
-    )  # fmt: skip
-    return Rules(
-        unowned(r.kinds), unowned(r.times), unowned(r.reach), unowned(r.lasts), unowned(r.side), pairs
-    )
-
-
-@jit
+@jit_bare
 def takes_order(takes: int, is_less: bool, is_equal: bool) -> bool:
     return (takes & (LESS if is_less else EQUAL if is_equal else MORE)) != 0
 
 
-@jit
+@jit_bare
 def takes_doubles(takes: int, a: float, b: float) -> bool:
     """NaN is above all numbers, and equals itself."""
     if np.isnan(a) or np.isnan(b):
@@ -74,7 +62,7 @@ def takes_doubles(takes: int, a: float, b: float) -> bool:
     return takes_order(takes, a < b, a == b)
 
 
-@jit
+@jit_bare
 def values_agree(pairs: Pairs, whole: I64, kinds: int, u: int, a: int, v: int, b: int) -> bool:
     first = BOUND + kinds
     for k in range(pairs.start[u, v], pairs.start[u, v + 1]):
@@ -96,13 +84,13 @@ def values_agree(pairs: Pairs, whole: I64, kinds: int, u: int, a: int, v: int, b
     return True
 
 
-@jit
+@jit_bare
 def squared(place: F64, a: int, b: int) -> float:
     dx, dy = place[a, 0] - place[b, 0], place[a, 1] - place[b, 1]
     return float(dx * dx + dy * dy)
 
 
-@jit
+@jit_bare
 def agree(pairs: Pairs, whole: I64, place: F64, kinds: int, u: int, a: int, v: int, b: int) -> bool:
     """Whether entry a as variable u and entry b as variable v satisfy all that is asked of the two."""
     t, gap = whole[a, TRIGGER], whole[b, TS] - whole[a, TS]
@@ -126,7 +114,7 @@ def agree(pairs: Pairs, whole: I64, place: F64, kinds: int, u: int, a: int, v: i
     return values_agree(pairs, whole, kinds, u, a, v, b) and values_agree(pairs, whole, kinds, v, b, u, a)
 
 
-@jit
+@jit_bare
 def may_meet(rules: Rules, whole: I64, place: F64, c: int, a: int, d: int, b: int) -> bool:
     """Whether entry a of kind c and entry b of kind d can be in one solution, as far as the two show."""
     t, gap = whole[a, TRIGGER], whole[b, TS] - whole[a, TS]

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sanderling.kernels.hashing import mix
-from sanderling.kernels.jit import jit, unowned
+from sanderling.kernels.jit import jit_bare
 
 I64 = npt.NDArray[np.int64]
 F64 = npt.NDArray[np.float64]
@@ -53,18 +53,10 @@ def new_live(room: int, lists: int, columns: int) -> Live:
     return live
 
 
-@jit
-def unowned_live(live: Live) -> Live:
-    return Live(
-        unowned(live.whole), unowned(live.place), unowned(live.heads), unowned(live.heap),
-        unowned(live.spare), unowned(live.counts),
-    )  # fmt: skip
-
-
 # ----- the heap: the entry with the smallest key on top
 
 
-@jit
+@jit_bare
 def push(heap: I64, counts: I64, key: int, entry: int) -> None:
     at = counts[HEAP]
     counts[HEAP] += 1
@@ -75,7 +67,7 @@ def push(heap: I64, counts: I64, key: int, entry: int) -> None:
     heap[at, KEY], heap[at, ENTRY] = key, entry
 
 
-@jit
+@jit_bare
 def sink(heap: I64, some: int, key: int, entry: int) -> None:
     """Puts an entry in the place of the one on top, of so many."""
     at = 0
@@ -93,7 +85,7 @@ def sink(heap: I64, some: int, key: int, entry: int) -> None:
 # ----- links
 
 
-@jit
+@jit_bare
 def cell(place: float, side: float) -> int:
     """Grows with the place, however large; no number is below all."""
     at = place / side
@@ -102,14 +94,14 @@ def cell(place: float, side: float) -> int:
     return int(np.floor(at)) if at < EDGE else int(EDGE)
 
 
-@jit
+@jit_bare
 def bucket(buckets: int, trigger: int, kind: int, cell_x: int, cell_y: int) -> int:
     h = np.uint64(cell_x) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(cell_y)
     h = h * np.uint64(0xD1B54A32D192ED03) + np.uint64(trigger) * np.uint64(64) + np.uint64(kind)
     return int(mix(h) & np.uint64(buckets - 1))
 
 
-@jit
+@jit_bare
 def put_first(whole: I64, heads: I64, head: int, entry: int, older: int) -> None:
     """Links an entry before all others; `older` is the column of the links, the next one leads back."""
     old = heads[head]
@@ -118,7 +110,7 @@ def put_first(whole: I64, heads: I64, head: int, entry: int, older: int) -> None
         whole[old, older + 1] = entry
 
 
-@jit
+@jit_bare
 def take_out(whole: I64, heads: I64, head: int, entry: int, older: int) -> None:
     old, new = whole[entry, older], whole[entry, older + 1]
     if old != NONE:
@@ -129,13 +121,13 @@ def take_out(whole: I64, heads: I64, head: int, entry: int, older: int) -> None:
         heads[head] = old
 
 
-@jit
+@jit_bare
 def cell_head(whole: I64, heads: I64, lists: int, entry: int) -> int:
     w = whole[entry]
     return int(lists + bucket(len(heads) - lists, w[TRIGGER], w[KIND], w[CELL_X], w[CELL_Y]))
 
 
-@jit
+@jit_bare
 def link(live: Live, entry: int, kinds: int, side: float, is_grid: bool) -> None:
     whole, heads = live.whole, live.heads
     put_first(whole, heads, whole[entry, TRIGGER] * kinds + whole[entry, KIND], entry, OLDER)
@@ -145,7 +137,7 @@ def link(live: Live, entry: int, kinds: int, side: float, is_grid: bool) -> None
         put_first(whole, heads, cell_head(whole, heads, live.counts[LISTS], entry), entry, CELL_OLDER)
 
 
-@jit
+@jit_bare
 def unlink(live: Live, entry: int, kinds: int, is_grid: bool) -> None:
     whole, heads = live.whole, live.heads
     take_out(whole, heads, whole[entry, TRIGGER] * kinds + whole[entry, KIND], entry, OLDER)
@@ -156,20 +148,20 @@ def unlink(live: Live, entry: int, kinds: int, is_grid: bool) -> None:
 # ----- coming and going
 
 
-@jit
+@jit_bare
 def take(spare: I64, counts: I64) -> int:
     """A free entry."""
     counts[FREE] -= 1
     return int(spare[counts[FREE], FREE_ENTRY])
 
 
-@jit
+@jit_bare
 def give_back(spare: I64, counts: I64, entry: int) -> None:
     spare[counts[FREE], FREE_ENTRY] = entry
     counts[FREE] += 1
 
 
-@jit
+@jit_bare
 def expiry(whole: I64, lasts: I64, entry: int) -> int:
     """The last moment in which an entry may be needed."""
     last = whole[entry, TS] + lasts[whole[entry, TRIGGER], whole[entry, KIND]]
@@ -178,7 +170,7 @@ def expiry(whole: I64, lasts: I64, entry: int) -> int:
     return int(last)
 
 
-@jit
+@jit_bare
 def hold(live: Live, entry: int, lasts: I64, side: float, is_grid: bool) -> None:
     """An entry, whose columns are there, lives from now on; those of one event come one after the other."""
     whole, counts, spare = live.whole, live.counts, live.spare
@@ -197,7 +189,7 @@ def hold(live: Live, entry: int, lasts: I64, side: float, is_grid: bool) -> None
     push(live.heap, counts, expiry(whole, lasts, entry), entry)
 
 
-@jit
+@jit_bare
 def let_go(live: Live, entry: int, kinds: int, is_grid: bool) -> None:
     unlink(live, entry, kinds, is_grid)
     spare, counts, event = live.spare, live.counts, live.whole[entry, EVENT]
@@ -210,7 +202,7 @@ def let_go(live: Live, entry: int, kinds: int, is_grid: bool) -> None:
     give_back(spare, counts, entry)
 
 
-@jit
+@jit_bare
 def expire(live: Live, lasts: I64, now: int, is_grid: bool) -> None:
     """Lets go what is not needed from now on. A key may be too early, since bounds grow, never too late."""
     heap, counts = live.heap, live.counts

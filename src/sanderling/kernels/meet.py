@@ -17,7 +17,7 @@ from sanderling.kernels.agree import (
     may_meet,
     squared,
 )
-from sanderling.kernels.jit import jit
+from sanderling.kernels.jit import jit_bare
 from sanderling.kernels.live import (
     CELL_OLDER,
     CELL_X,
@@ -32,27 +32,22 @@ from sanderling.kernels.live import (
     bucket,
     cell,
 )  # fmt: skip
-from sanderling.kernels.search import grown
 
 I64 = npt.NDArray[np.int64]
 F64 = npt.NDArray[np.float64]
 
 
-@jit
-def meet_itself(
-    rules: Rules, whole: I64, place: F64, entry: int, mine: int, pool: I64, top: int
-) -> tuple[I64, int]:
+@jit_bare
+def meet_itself(rules: Rules, whole: I64, place: F64, entry: int, mine: int, pool: I64, top: int) -> int:
     """Adds another entry of the same event, if the event may stand for both."""
     if may_meet(rules, whole, place, whole[entry, KIND], entry, whole[mine, KIND], mine):
-        if top == len(pool):
-            pool = grown(pool)
         pool[top] = mine
         top += 1
-    return pool, top
+    return top
 
 
-@jit
-def look(rules: Rules, live: Live, entry: int, d: int, is_grid: bool, pool: I64, top: int) -> tuple[I64, int]:
+@jit_bare
+def look(rules: Rules, live: Live, entry: int, d: int, is_grid: bool, pool: I64, top: int) -> int:
     """Adds the live entries of kind d that may meet an entry."""
     whole, place, heads, lists = live.whole, live.place, live.heads, live.counts[LISTS]
     t, c, now = whole[entry, TRIGGER], whole[entry, KIND], whole[entry, TS]
@@ -85,9 +80,7 @@ def look(rules: Rules, live: Live, entry: int, d: int, is_grid: bool, pool: I64,
                     is_there and (reach2 == np.inf or squared(place, entry, other) <= reach2)
                     and (not is_single or agree(rules.pairs, whole, place, kinds, u, entry, v, other))
                 ):  # fmt: skip
-                    if top == len(pool):
-                        pool = grown(pool)
                     pool[top] = other
                     top += 1
                 other = whole[other, older]
-    return pool, top
+    return top

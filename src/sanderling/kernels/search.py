@@ -6,44 +6,65 @@ of the events that the others may have; where none is left for one, the next eve
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
 from sanderling.kernels.agree import KIND_OF, Pairs, agree
-from sanderling.kernels.jit import jit
+from sanderling.kernels.jit import jit_bare
 from sanderling.kernels.live import NONE, ORDER
 
 I64 = npt.NDArray[np.int64]
 F64 = npt.NDArray[np.float64]
 
-
-@jit
-def grown(column: I64) -> I64:
-    wide = np.empty(2 * len(column), column.dtype)
-    wide[: len(column)] = column
-    return wide
+FULL = -1
 
 
-@jit
-def tell(out: I64, told: int, row: int, whole: I64, chosen: I64) -> I64:
-    """Writes a solution: the row that completes it, and the event of each variable."""
+class Desk(NamedTuple):
+    """What a search writes on, used again and again. By level, of which each gives a variable its event."""
+
+    stack: I64  # entries that variables may have, for each level and variable from lo to hi
+    lo: I64
+    hi: I64
+    chosen: I64  # by variable
+    tops: I64  # by level: where its part of the stack ends
+    at: I64  # its variable
+    pos: I64  # what that variable gets next
+
+
+def new_desk(m: int, entries: int) -> Desk:
+    """For m variables, which may have so many entries in all."""
+    table = np.zeros((2 * m + 4, m), np.int64)
+    return Desk(np.empty(m * entries, np.int64), table[:m], table[m : 2 * m], *table[2 * m :])
+
+
+@jit_bare
+def tell(out: I64, told: int, row: int, whole: I64, chosen: I64) -> int:
+    """Writes a solution: the row that completes it, and the event of each variable. FULL: no room."""
     if told == len(out):
-        wide = np.empty((2 * told, out.shape[1]), np.int64)
-        wide[:told] = out
-        out = wide
+        return FULL
     out[told, 0] = row
     for v in range(len(chosen)):
         out[told, v + 1] = whole[chosen[v], ORDER]
-    return out
+    return told + 1
 
 
-@jit
+@jit_bare
 def sort_by_order(whole: I64, stack: I64, lo: int, hi: int) -> None:
-    some = stack[lo:hi].copy()
-    stack[lo:hi] = some[np.argsort(whole[some, ORDER])]
+    """Shell's way: in place."""
+    gap = (hi - lo) // 2
+    while gap > 0:
+        for at in range(lo + gap, hi):
+            entry, to = stack[at], at
+            while to >= lo + gap and whole[stack[to - gap], ORDER] > whole[entry, ORDER]:
+                stack[to] = stack[to - gap]
+                to -= gap
+            stack[to] = entry
+        gap //= 2
 
 
-@jit
+@jit_bare
 def next_variable(chosen: I64, lo: I64, hi: I64, is_first: bool) -> int:
     """The one with the fewest events; for the smallest solution, the first."""
     best = NONE
@@ -55,76 +76,89 @@ def next_variable(chosen: I64, lo: I64, hi: I64, is_first: bool) -> int:
     return best
 
 
-@jit
-def search(
-    pairs: Pairs, whole: I64, place: F64, row: int, i: int, mine: int, start: I64, end: I64, pool: I64,
-    is_first: bool, stack: I64, out: I64, told: int,
-) -> tuple[I64, I64, int]:  # fmt: skip
-    """Adds the solutions (or the smallest) in which entry `mine` is variable i and none before i.
-
-    The entries that kind d may have, as far as `mine` shows, stand in the pool from start[d] to end[d].
-    """
-    m, kinds = len(pairs.variables), len(start)
-    chosen = np.full(m, NONE)
-    chosen[i] = mine
-    if m == 1:
-        return stack, tell(out, told, row, whole, chosen), told + 1
-    lo, hi = np.zeros((m, m), np.int64), np.zeros((m, m), np.int64)
-    tops, at, pos = np.zeros(m, np.int64), np.zeros(m, np.int64), np.zeros(m, np.int64)
+@jit_bare
+def begin(
+    pairs: Pairs, whole: I64, place: F64, i: int, mine: int, start: I64, end: I64, pool: I64, is_first: bool,
+    desk: Desk,
+) -> int:  # fmt: skip
+    """Lays out what each variable may have beside the event at hand; how much that is, 0: one has none."""
     top = 0
-    for v in range(m):
+    for v in range(len(pairs.variables)):
+        desk.chosen[v] = NONE
         if v == i:
             continue
-        d, lo[0, v] = pairs.variables[v, KIND_OF], top
-        while top + end[d] - start[d] > len(stack):
-            stack = grown(stack)
+        d, desk.lo[0, v] = pairs.variables[v, KIND_OF], top
         for p in range(start[d], end[d]):
             a = pool[p]
-            if (v > i or whole[a, ORDER] != whole[mine, ORDER]) and agree(
-                pairs, whole, place, kinds, i, mine, v, a
-            ):
-                stack[top] = a
+            # Of variables that have the event, i is the first: each solution is found once.
+            is_free = v > i or whole[a, ORDER] != whole[mine, ORDER]
+            if is_free and agree(pairs, whole, place, len(start), i, mine, v, a):
+                desk.stack[top] = a
                 top += 1
-        hi[0, v] = top
-        if top == lo[0, v]:
-            return stack, out, told
+        desk.hi[0, v] = top
+        if top == desk.lo[0, v]:
+            return 0
         if is_first:
-            sort_by_order(whole, stack, lo[0, v], top)
-    tops[0], level = top, 1
-    at[1] = next_variable(chosen, lo[0], hi[0], is_first)
-    pos[1] = lo[0, at[1]]
+            sort_by_order(whole, desk.stack, desk.lo[0, v], top)
+    desk.chosen[i] = mine
+    return top
+
+
+@jit_bare
+def narrow(pairs: Pairs, whole: I64, place: F64, kinds: int, level: int, desk: Desk) -> bool:
+    """Leaves out what does not agree with the variable of this level; whether all others have some left."""
+    top, v = desk.tops[level - 1], desk.at[level]
+    for u in range(len(desk.chosen)):
+        if desk.chosen[u] != NONE:
+            continue
+        desk.lo[level, u] = top
+        for p in range(desk.lo[level - 1, u], desk.hi[level - 1, u]):
+            if agree(pairs, whole, place, kinds, v, desk.chosen[v], u, desk.stack[p]):
+                desk.stack[top] = desk.stack[p]
+                top += 1
+        desk.hi[level, u] = top
+        if top == desk.lo[level, u]:
+            return False
+    desk.tops[level] = top
+    return True
+
+
+@jit_bare
+def go_on(level: int, desk: Desk, is_first: bool) -> int:
+    """The next level, with its variable."""
+    v = next_variable(desk.chosen, desk.lo[level], desk.hi[level], is_first)
+    desk.at[level + 1], desk.pos[level + 1] = v, desk.lo[level, v]
+    return level + 1
+
+
+@jit_bare
+def search(
+    pairs: Pairs, whole: I64, place: F64, row: int, i: int, mine: int, start: I64, end: I64, pool: I64,
+    is_first: bool, desk: Desk, out: I64, told: int,
+) -> int:  # fmt: skip
+    """Adds the solutions (or the smallest) in which entry `mine` is variable i and none before i.
+
+    Comes back with how many are told then, or FULL.
+    The entries that kind d may have, as far as `mine` shows, stand in the pool from start[d] to end[d].
+    """
+    m, chosen = len(pairs.variables), desk.chosen
+    if m == 1:
+        chosen[i] = mine
+        return tell(out, told, row, whole, chosen)
+    desk.tops[0] = begin(pairs, whole, place, i, mine, start, end, pool, is_first, desk)
+    level = go_on(0, desk, is_first) if desk.tops[0] > 0 else 0
     while level > 0:
-        v = at[level]
-        if pos[level] == hi[level - 1, v]:
+        v = desk.at[level]
+        if desk.pos[level] == desk.hi[level - 1, v]:
             chosen[v] = NONE
             level -= 1
             continue
-        chosen[v] = stack[pos[level]]
-        pos[level] += 1
+        chosen[v] = desk.stack[desk.pos[level]]
+        desk.pos[level] += 1
         if level == m - 1:
-            out = tell(out, told, row, whole, chosen)
-            told += 1
-            if is_first:
+            told = tell(out, told, row, whole, chosen)
+            if is_first or told == FULL:
                 break
-            continue
-        top, is_possible = tops[level - 1], True
-        for u in range(m):
-            if chosen[u] != NONE:
-                continue
-            lo[level, u] = top
-            while top + hi[level - 1, u] - lo[level - 1, u] > len(stack):
-                stack = grown(stack)
-            for p in range(lo[level - 1, u], hi[level - 1, u]):
-                if agree(pairs, whole, place, kinds, v, chosen[v], u, stack[p]):
-                    stack[top] = stack[p]
-                    top += 1
-            hi[level, u] = top
-            if top == lo[level, u]:
-                is_possible = False
-                break
-        if is_possible:
-            tops[level] = top
-            at[level + 1] = next_variable(chosen, lo[level], hi[level], is_first)
-            pos[level + 1] = lo[level, at[level + 1]]
-            level += 1
-    return stack, out, told
+        elif narrow(pairs, whole, place, len(start), level, desk):
+            level = go_on(level, desk, is_first)
+    return told

@@ -19,12 +19,10 @@ from sanderling.kernels.agree import (
     SIZE_OF,
     UNTIL,
     Rules,
-    unowned_rules,
 )
-from sanderling.kernels.jit import jit, unowned
+from sanderling.kernels.jit import jit_bare
 from sanderling.kernels.live import (
     BOUND,
-    KEY,
     KIND,
     NONE,
     NULLS,
@@ -36,10 +34,9 @@ from sanderling.kernels.live import (
     give_back,
     hold,
     take,
-    unowned_live,
 )
 from sanderling.kernels.meet import look, meet_itself
-from sanderling.kernels.search import search
+from sanderling.kernels.search import FULL, Desk, search
 
 I64 = npt.NDArray[np.int64]
 F64 = npt.NDArray[np.float64]
@@ -74,13 +71,19 @@ class Found(NamedTuple):
     is_complete: I64
 
 
-@jit
+def new_found(kinds: int) -> Found:
+    shape = (kinds, kinds)
+    row, table = np.zeros(kinds, np.int64), np.zeros(shape, np.int64)
+    return Found(row, table, table.copy(), row.copy())
+
+
+@jit_bare
 def is_other(kinds: I64, c: int, d: int) -> bool:
     """Whether an event of kind c needs one of kind d."""
     return bool(c != d or kinds[c, SIZE_OF] > 1)
 
 
-@jit
+@jit_bare
 def fill(rules: Rules, whole: I64, place: F64, rows: Rows, row: int, entry: int, kind: int, how: How) -> None:
     """A new entry for an event that stands for a kind; nothing has been met yet."""
     t, ts, kinds = rows.trigger[row], rows.ts[row], len(rules.kinds)
@@ -95,8 +98,8 @@ def fill(rules: Rules, whole: I64, place: F64, rows: Rows, row: int, entry: int,
         whole[entry, BOUND + d] = ts + until if is_asked else ENDLESS
 
 
-@jit
-def meet_past(rules: Rules, live: Live, t: int, found: Found, how: How, pool: I64) -> tuple[I64, int]:
+@jit_bare
+def meet_past(rules: Rules, live: Live, t: int, found: Found, how: How, pool: I64) -> int:
     """Looks for events of variables that had to come before; without one, the event is not needed."""
     top = 0
     for c in range(len(found.mine)):
@@ -104,18 +107,16 @@ def meet_past(rules: Rules, live: Live, t: int, found: Found, how: How, pool: I6
         for d in range(len(found.mine)):
             if found.mine[c] != NONE and rules.times[t, c, d, UNTIL] < 0 and is_other(rules.kinds, c, d):
                 found.start[c, d] = top
-                pool, top = look(rules, live, entry, d, how.is_grid, pool, top)
+                top = look(rules, live, entry, d, how.is_grid, pool, top)
                 found.end[c, d] = top
                 if found.start[c, d] == top:
                     give_back(live.spare, live.counts, entry)
                     found.mine[c] = NONE
-    return pool, top
+    return top
 
 
-@jit
-def meet_others(
-    rules: Rules, live: Live, t: int, found: Found, how: How, pool: I64, top: int
-) -> tuple[I64, int]:
+@jit_bare
+def meet_others(rules: Rules, live: Live, t: int, found: Found, how: How, pool: I64, top: int) -> int:
     """Looks for events of variables that may come before, at the same time and later; itself among them."""
     for c in range(len(found.mine)):
         entry = found.mine[c]
@@ -128,16 +129,16 @@ def meet_others(
             # Who waits for an event of this very moment (until 0, one way or the other) has to learn of it.
             is_now = until == 0 or rules.times[t, d, c, UNTIL] == 0
             if how.is_tight or found.is_complete[c] or is_now:
-                pool, top = look(rules, live, entry, d, how.is_grid, pool, top)
+                top = look(rules, live, entry, d, how.is_grid, pool, top)
                 if c != d and found.mine[d] != NONE:
-                    pool, top = meet_itself(rules, live.whole, live.place, entry, found.mine[d], pool, top)
+                    top = meet_itself(rules, live.whole, live.place, entry, found.mine[d], pool, top)
             found.end[c, d] = top
             if top == found.start[c, d]:
                 found.is_complete[c] = 0
-    return pool, top
+    return top
 
 
-@jit
+@jit_bare
 def renew(rules: Rules, whole: I64, t: int, found: Found, pool: I64, is_tight: bool) -> None:
     """Those who met have each other: the one as long as the other may live, or (LOOSE) for good."""
     for c in range(len(found.mine)):
@@ -155,7 +156,13 @@ def renew(rules: Rules, whole: I64, t: int, found: Found, pool: I64, is_tight: b
                 whole[other, BOUND + c] = max(whole[other, BOUND + c], mine)
 
 
-@jit
+@jit_bare
+def copy_row(source: I64 | F64, a: int, target: I64 | F64, b: int) -> None:
+    for k in range(source.shape[1]):
+        target[b, k] = source[a, k]
+
+
+@jit_bare
 def comes_before(out: I64, a: int, b: int) -> bool:
     for v in range(1, out.shape[1]):
         if out[a, v] != out[b, v]:
@@ -163,28 +170,30 @@ def comes_before(out: I64, a: int, b: int) -> bool:
     return False
 
 
-@jit
+@jit_bare
 def solve(
-    rules: Rules, live: Live, found: Found, row: int, is_first: bool, pool: I64, stack: I64, out: I64,
+    rules: Rules, live: Live, found: Found, row: int, is_first: bool, pool: I64, desk: Desk, out: I64,
     told: int,
-) -> tuple[I64, I64, int]:  # fmt: skip
-    """Adds the solutions that the event at hand completes, or the smallest of them."""
+) -> int:  # fmt: skip
+    """Adds the solutions that the event at hand completes, or the smallest; how many are told then."""
     before = told
     for c in range(len(found.mine)):
         if not found.is_complete[c]:
             continue
-        stack, out, told = search(
+        told = search(
             rules.pairs, live.whole, live.place, row, rules.kinds[c, LAST_OF], found.mine[c], found.start[c],
-            found.end[c], pool, is_first, stack, out, told,
+            found.end[c], pool, is_first, desk, out, told,
         )  # fmt: skip
+        if told == FULL:
+            break
         if is_first and told == before + 2:
             told -= 1
             if comes_before(out, told, before):
-                out[before] = out[told]
-    return stack, out, told
+                copy_row(out, told, out, before)
+    return told
 
 
-@jit
+@jit_bare
 def keep(rules: Rules, live: Live, t: int, found: Found, is_grid: bool) -> None:
     for c in range(len(found.mine)):
         entry = found.mine[c]
@@ -196,47 +205,70 @@ def keep(rules: Rules, live: Live, t: int, found: Found, is_grid: bool) -> None:
             hold(live, entry, rules.lasts, rules.side[t], is_grid)
 
 
-@jit
-def advance(rules: Rules, live: Live, rows: Rows, how: How) -> I64:
-    """Solutions: a row that completes one, and the order of the event of each variable."""
-    rules, live = unowned_rules(rules), unowned_live(live)
-    kinds = len(rules.kinds)
-    table = np.zeros((2 * kinds + 2, kinds), np.int64)
-    found = Found(
-        unowned(table[0]), unowned(table[2 : 2 + kinds]), unowned(table[2 + kinds :]), unowned(table[1])
-    )
-    pool, stack = np.empty(1024, np.int64), np.empty(1024, np.int64)
-    out, told = np.empty((256, len(rules.pairs.variables) + 1), np.int64), 0
-    for row in range(len(rows.ts)):
-        t, now = rows.trigger[row], rows.ts[row]
-        if live.heap[0, KEY] < now:
-            expire(live, rules.lasts, now, how.is_grid)
-        for c in range(kinds):
-            found.mine[c] = NONE
-            if (rows.is_of[row] >> np.uint64(rules.kinds[c, FIRST_OF])) & np.uint64(1):
-                found.mine[c] = take(live.spare, live.counts)
-                fill(rules, live.whole, live.place, rows, row, found.mine[c], c, how)
-        pool, top = meet_past(rules, live, t, found, how, pool)
-        pool, top = meet_others(rules, live, t, found, how, pool, top)
-        if top > 0:
-            renew(rules, live.whole, t, found, pool, how.is_tight)
-        if found.is_complete.any():
-            stack, out, told = solve(rules, live, found, row, how.is_first, pool, stack, out, told)
-        keep(rules, live, t, found, how.is_grid)
-    table[0] = NONE  # it has an owner until here
-    return out[:told]
+@jit_bare
+def meet(rules: Rules, live: Live, rows: Rows, row: int, how: How, found: Found, pool: I64) -> bool:
+    """Takes up an event; whether it may complete something."""
+    t, now = rows.trigger[row], rows.ts[row]
+    expire(live, rules.lasts, now, how.is_grid)
+    for c in range(len(found.mine)):
+        found.mine[c] = NONE
+        if (rows.is_of[row] >> np.uint64(rules.kinds[c, FIRST_OF])) & np.uint64(1):
+            found.mine[c] = take(live.spare, live.counts)
+            fill(rules, live.whole, live.place, rows, row, found.mine[c], c, how)
+    top = meet_past(rules, live, t, found, how, pool)
+    top = meet_others(rules, live, t, found, how, pool, top)
+    if top > 0:
+        renew(rules, live.whole, t, found, pool, how.is_tight)
+    some = 0
+    for c in range(len(found.mine)):
+        some += found.is_complete[c]
+    return some > 0
 
 
-@jit
+@jit_bare
+def advance(
+    rules: Rules, live: Live, rows: Rows, how: How, row: int, found: Found, pool: I64, desk: Desk, out: I64,
+    told: int,
+) -> tuple[int, int]:  # fmt: skip
+    """From a row on: adds what it completes to `out`, which has `told` already.
+
+    How far it came, and what is told then. A row for whose solutions there is no room has been taken up, and
+    is to be gone on with as `again`.
+    """
+    while row < len(rows.ts):
+        if meet(rules, live, rows, row, how, found, pool):
+            more = solve(rules, live, found, row, how.is_first, pool, desk, out, told)
+            if more == FULL:
+                break
+            told = more
+        keep(rules, live, rows.trigger[row], found, how.is_grid)
+        row += 1
+    return row, told
+
+
+@jit_bare
+def again(
+    rules: Rules, live: Live, rows: Rows, how: How, row: int, found: Found, pool: I64, desk: Desk, out: I64,
+    told: int,
+) -> int:  # fmt: skip
+    """The row that there was no room for, in more room; what is told then, or FULL."""
+    more = solve(rules, live, found, row, how.is_first, pool, desk, out, told)
+    if more != FULL:
+        keep(rules, live, rows.trigger[row], found, how.is_grid)
+    return more
+
+
+@jit_bare
 def close(rules: Rules, live: Live, now: int, is_grid: bool) -> None:
     """No event at `now` or before comes any more."""
     expire(live, rules.lasts, now + 1, is_grid)
 
 
-@jit
+@jit_bare
 def settle(rules: Rules, live: Live, whole: I64, place: F64, is_grid: bool) -> None:
     """Takes over entries of another, in event order; their triggers are those of `live`."""
     for n in range(len(whole)):
         entry = take(live.spare, live.counts)
-        live.whole[entry], live.place[entry] = whole[n], place[n]
+        copy_row(whole, n, live.whole, entry)
+        copy_row(place, n, live.place, entry)
         hold(live, entry, rules.lasts, rules.side[whole[n, TRIGGER]], is_grid)

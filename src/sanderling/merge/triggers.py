@@ -29,7 +29,8 @@ from sanderling.kernels.live import (
     Live,
     new_live,
 )  # fmt: skip
-from sanderling.kernels.solve import How, Rows, advance, close, settle
+from sanderling.kernels.search import FULL, new_desk
+from sanderling.kernels.solve import How, Rows, advance, again, close, new_found, settle
 from sanderling.merge.trigger_rules import rules_of
 from sanderling.plan.constraint_graph import Graph
 
@@ -41,6 +42,7 @@ LOOSE, TIGHT = "loose", "tight"
 GRID, LISTS = "grid", "lists"
 PIECE = 1 << 16  # rows that room is made for at a time
 LEAST_ROOM = 256
+SOLUTIONS = 1 << 12  # that there is room for at first
 SAVED = {"trigger": TRIGGER, "kind": KIND, "order": ORDER, "ts": TS, "nulls": NULLS}
 
 
@@ -118,10 +120,25 @@ class Solver:
         for begin in range(0, len(rows.ts), PIECE):
             piece = Rows._make(column[begin : begin + PIECE] for column in rows)
             self._make_room(len(piece.ts) * len(self.rules.kinds))
-            some = advance(self.rules, self.live, piece, self.how)
-            some[:, 0] += begin
-            found.append(some)
+            found.append(self._found(piece) + np.append(begin, np.zeros(found[0].shape[1] - 1, np.int64)))
         return self._judged(events, np.concatenate(found))
+
+    def _found(self, rows: Rows) -> I64:
+        """By solution the row that completes it, and its events."""
+        m, kinds = len(self.rules.pairs.variables), len(self.rules.kinds)
+        # An event may meet all others, once for each two kinds; what is not used is never touched.
+        pool = np.empty(kinds * (self.entries + (len(rows.ts) + 1) * kinds), np.int64)
+        found, desk = new_found(kinds), new_desk(m, m * (len(pool) // kinds))
+        out, row, told = np.empty((SOLUTIONS, m + 1), np.int64), 0, 0
+        while True:
+            row, told = advance(self.rules, self.live, rows, self.how, row, found, pool, desk, out, told)
+            if row == len(rows.ts):
+                return out[:told]
+            more = FULL
+            while more == FULL:
+                out = np.concatenate([out, np.empty_like(out)])
+                more = again(self.rules, self.live, rows, self.how, row, found, pool, desk, out, told)
+            row, told = row + 1, more
 
     def _nulls(self, is_null: Bools) -> I64:
         bits: I64 = (is_null[:, : self.width] << np.arange(self.width)).sum(axis=1, dtype=np.int64)
