@@ -1,0 +1,196 @@
+"""Random triggers as SQL, and as what brute force understands; and random readings of two streams."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from tests.properties.chance import Chance
+
+COLUMNS = ("id", "ts", "x", "y", "v", "k", "off")
+STREAMS = ("e", "f")
+OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "=": operator.eq,
+    "<>": operator.ne,
+}  # fmt: skip
+Reading = dict[str, Any]
+Holds = Callable[[Reading], bool]
+HoldsOfTwo = Callable[[Reading, Reading], bool]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A condition on two variables, by number."""
+
+    i: int
+    j: int
+    holds: HoldsOfTwo
+
+
+@dataclass(frozen=True)
+class Tale:
+    """A trigger. `sizes` has 1 for a variable of FOR, or how many a set has; conditions name those of FOR."""
+
+    name: str
+    sql: str
+    streams: tuple[str, ...]
+    sizes: tuple[int, ...]
+    own: tuple[tuple[int, Holds], ...]
+    pairs: tuple[Pair, ...]  # i = j: any two members of a set
+    is_first: bool
+    begin: int | None
+    end: int | None
+
+    def statements(self) -> list[str]:
+        at = "" if self.begin is None else f"AT {self.begin} "
+        drop = [] if self.end is None else [f"AT {self.end} DROP TRIGGER {self.name}"]
+        return [f"{at}CREATE TRIGGER {self.name} {self.sql}", *drop]
+
+
+@dataclass(frozen=True)
+class World:
+    is_integer_key: bool
+    tick: int
+    readings: dict[str, list[Reading]]
+    tales: list[Tale]
+    pieces: list[tuple[str, int, int]]  # which readings of which stream are fed, in which order
+
+
+def worlds(chance: Chance) -> World:
+    is_integer_key = chance.flip()
+    tick = chance.choice([1, 2])
+    readings = {name: stream(chance, is_integer_key) for name in STREAMS}
+    at = chance.at
+    tales = [tale(chance, 0)]
+    if chance.flip():
+        tales.append(tale(chance.again(at), 1))  # the same with other constants
+    if chance.flip():
+        tales.append(tale(chance, 2))
+    return World(is_integer_key, tick, readings, tales, pieces(chance, readings))
+
+
+def stream(chance: Chance, is_integer_key: bool) -> list[Reading]:
+    found, ts = [], 0
+    for _ in range(chance.integer(1, 12)):
+        ts += chance.choice([0, 1, 0, 1, 2])
+        name = chance.choice([1, 2, 3])
+        found.append(
+            {
+                "id": name if is_integer_key else "xyz"[name - 1], "ts": ts, "x": chance.integer(0, 3),
+                "y": chance.integer(0, 2), "v": chance.choice([1.0, 2.0, 3.5, None]),
+                "k": chance.choice(["A", "B", "A", None]), "off": chance.choice([False] * 7 + [True]),
+            }
+        )  # fmt: skip
+    return found
+
+
+def pieces(chance: Chance, readings: dict[str, list[Reading]]) -> list[tuple[str, int, int]]:
+    """Both streams in up to four pieces each, one before the other or in turns."""
+    found = []
+    for name, rows in readings.items():
+        edges = [0, *sorted(chance.some(range(len(rows) + 1), 0, 3)), len(rows)]
+        found.append([(name, a, b) for a, b in pairwise(edges) if a < b])
+    one, other = found
+    if chance.flip():
+        return [*one, *other]
+    turns = [piece for pair in zip(one, other, strict=False) for piece in pair]
+    return [*turns, *one[len(other) :], *other[len(one) :]]
+
+
+# -- triggers ---------------------------------------------------------------------
+
+
+def tale(chance: Chance, number: int) -> Tale:
+    sizes = chance.choice([(1, 1), (1, 1, 1), (1,), (2,), (3,), (1, 2), (2, 1), (2, 2), (1, 1, 1, 1)])
+    streams = tuple(chance.choice(["e", "e", "f"]) for _ in sizes)
+    names = "abcd"[: len(sizes)]
+    within = chance.constant([4, 8, 2, 15])
+    said, own, pairs = [f"WITHIN {within}"], [], []
+    everyone = range(len(sizes))
+    for i in everyone:
+        for j in everyone:
+            if i < j or (i == j and sizes[i] > 1):
+                pairs.append(Pair(i, j, lambda a, b: abs(a["ts"] - b["ts"]) <= within))
+    for i in chance.some(everyone, 0, 2):
+        text, holds = of_one(chance, names[i])
+        if "INSIDE" in text and any(f"{names[i]}.location" in t for t in said):
+            continue  # a variable takes one
+        said.append(text)
+        own.append((i, holds))
+    for _ in range(chance.integer(0, 3)):
+        i, j = chance.choice(everyone), chance.choice(everyone)
+        found = of_set(chance, names[i]) if i == j else of_two(chance, names[i], names[j])
+        if i == j and sizes[i] == 1:
+            continue
+        said.append(found[0])
+        pairs.append(Pair(i, j, found[1]))
+    variables = ", ".join(
+        f"{'' if n == 1 else f'{n} OF '}{s} AS {name}"
+        for name, s, n in zip(names, streams, sizes, strict=True)
+    )
+    is_first = chance.flip()
+    ways = chance.choice(["", "expiry = 'loose'", "index = 'grid'", "expiry = 'loose', index = 'grid'"])
+    sql = f"FOR {variables} WHEN {' AND '.join(said)} REPORT {'FIRST' if is_first else 'ALL'}"
+    begin, end = chance.choice([None, None, 2, 5]), chance.choice([None, None, 7])
+    sql += f" WITH ({ways})" if ways else ""
+    return Tale(f"t{number}", sql, streams, sizes, tuple(own), tuple(pairs), is_first, begin, end)
+
+
+def of_one(chance: Chance, name: str) -> tuple[str, Holds]:
+    kind = chance.choice(["k", "v", "x", "inside"])
+    if kind == "k":
+        k = chance.constant(["A", "B", "A"])
+        return f"{name}.k = '{k}'", lambda a: a["k"] == k
+    if kind == "v":
+        v = chance.constant([2, 3, 1])
+        return f"{name}.v + 1 > {v}", lambda a: a["v"] is not None and a["v"] + 1 > v
+    x = chance.constant([2, 1, 3])
+    if kind == "inside":
+        return f"{name}.location INSIDE (0, 0, {x}, 1)", lambda a: a["x"] <= x and a["y"] <= 1
+    return f"{name}.x <= {x}", lambda a: a["x"] <= x
+
+
+def of_set(chance: Chance, name: str) -> tuple[str, HoldsOfTwo]:
+    op, r = chance.choice(["<", "<=", ">", ">="]), chance.constant([2, 1, 3])
+    return f"DISTANCE({name}) {op} {r}", lambda a, b: OPERATORS[op](squares(a, b), r * r)
+
+
+def of_two(chance: Chance, one: str, other: str) -> tuple[str, HoldsOfTwo]:
+    """Of `one` and `other`, in this order."""
+    kind = chance.choice(["apart", "distance", "in", "id", "text", "difference", "before", "odd", "equal"])
+    op = chance.choice(["<", "<=", ">", ">="])
+    holds = OPERATORS[op]
+    n = chance.constant([2, 1, 3, 0, -1])
+    if kind == "apart":
+        return f"{other}.ts - {one}.ts {op} {n}", lambda a, b: holds(b["ts"] - a["ts"], n)
+    if kind == "in":
+        m = n + chance.constant([1, 0, 3])
+        return f"{other}.ts - {one}.ts IN [{n}, {m}]", lambda a, b: n <= b["ts"] - a["ts"] <= m
+    if kind == "before":
+        return f"{one} BEFORE {other}", lambda a, b: a["ts"] < b["ts"]
+    if kind == "distance":
+        r = max(n, 1)
+        return f"DISTANCE({one}, {other}) {op} {r}", lambda a, b: holds(squares(a, b), r * r)
+    if kind == "id":
+        way = chance.choice(["<>", "="])
+        return f"{one}.id {way} {other}.id", lambda a, b: OPERATORS[way](a["id"], b["id"])
+    if kind == "text":
+        return f"{one}.k {op} {other}.k", lambda a, b: None not in (a["k"], b["k"]) and holds(a["k"], b["k"])
+    if kind == "difference":
+        return (
+            f"{one}.v - {other}.v {op} {n}",
+            lambda a, b: None not in (a["v"], b["v"]) and holds(a["v"] - b["v"], n),
+        )
+    if kind == "equal":
+        return f"{one}.v = {other}.v", lambda a, b: a["v"] is not None and a["v"] == b["v"]
+    return (
+        f"({one}.x + {other}.x {op} {n} OR {one}.y = {other}.y)",
+        lambda a, b: holds(a["x"] + b["x"], n) or a["y"] == b["y"],
+    )
+
+
+def squares(a: Reading, b: Reading) -> float:
+    return float((a["x"] - b["x"]) ** 2 + (a["y"] - b["y"]) ** 2)
