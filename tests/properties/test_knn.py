@@ -23,7 +23,7 @@ def test_the_nearest_are_told_as_they_change(
     """Also where every condition is judged object by object, and cells are made anew all the time."""
     with pytest.MonkeyPatch.context() as patch:
         if is_judged:
-            patch.setattr(asks, "distinct_conditions", lambda template, constants: None)
+            patch.setattr(asks, "distinct_conditions", lambda template, constants, is_everywhere: None)
             patch.setattr(neighbourhood, "FIT_LASTS", 0)
             patch.setattr(neighbourhood, "WORTH_FITTING", 0)
         check(world, cut, fences, tmp_path)

@@ -147,7 +147,7 @@ def test_queries_come_and_go(
     """Also where every condition is judged object by object, and everything is tidied up all the time."""
     with pytest.MonkeyPatch.context() as patch:
         if is_restless:
-            patch.setattr(asks, "distinct_conditions", lambda template, constants: None)
+            patch.setattr(asks, "distinct_conditions", lambda template, constants, is_everywhere: None)
             patch.setattr(neighbourhood, "FIT_LASTS", 0)
             for tidied, name in ((neighbourhood, "WORTH_FITTING"), (lists, "WORTH_COMPACTING"),
                                  (readings, "WORTH_COMPACTING")):  # fmt: skip

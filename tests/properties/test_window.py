@@ -28,7 +28,7 @@ def test_changes_are_the_difference_of_two_answers(
     """Also where every condition is judged reading by reading, and everything is tidied up all the time."""
     with pytest.MonkeyPatch.context() as patch:
         if is_restless:
-            patch.setattr(asks, "distinct_conditions", lambda template, constants: None)
+            patch.setattr(asks, "distinct_conditions", lambda template, constants, is_everywhere: None)
             patch.setattr(holders, "AT_ONCE", 1)
             patch.setattr(window, "WORTH_A_GRID", 0)
             patch.setattr(whereabouts, "STRIDE", 1)

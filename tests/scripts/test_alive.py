@@ -39,7 +39,7 @@ def check(
     if PROFILES[profile].takes_turns:
         monkeypatch.setattr(moving, "WORTH_ORDERING", 0)
     if not PROFILES[profile].has_rewrites:
-        monkeypatch.setattr(asks, "distinct_conditions", lambda template, constants: None)
+        monkeypatch.setattr(asks, "distinct_conditions", lambda template, constants, is_everywhere: None)
     script = read_script(path)
     said = Alive(PROFILES[profile], folder).play(script)
     if accept and profile == "whole batches":

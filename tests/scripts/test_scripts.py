@@ -30,7 +30,7 @@ def test_script(
     if PROFILES[profile].takes_turns:
         monkeypatch.setattr(moving, "WORTH_ORDERING", 0)
     if not PROFILES[profile].has_rewrites:
-        monkeypatch.setattr(asks, "distinct_conditions", lambda template, constants: None)
+        monkeypatch.setattr(asks, "distinct_conditions", lambda template, constants, is_everywhere: None)
     script = read_script(path)
     said = play(script, tell(script), PROFILES[profile], tmp_path)
     if accept and profile == "whole batches":

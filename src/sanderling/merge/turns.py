@@ -35,7 +35,8 @@ class Turned:
 class Turns:
     """The turns of the queries of one tree.
 
-    Promise (tests/engine/test_joining.py): in whichever batches streams come, a query begins at the same tick.
+    Promise (tests/engine/test_joining.py): in whichever batches streams come, a query begins at the same
+    tick.
     """
 
     def __init__(self) -> None:

@@ -20,7 +20,7 @@ from sanderling.operate.conditions import Columns, Condition, distinct_condition
 from sanderling.operate.orders import First, Ordered, Orders
 from sanderling.operate.pairs import MoveBatch
 from sanderling.operate.readings import LastReadings, Stored
-from sanderling.plan.plans import POLYGON, StreamPlan, Template
+from sanderling.plan.plans import EVERYWHERE, POLYGON, StreamPlan, Template
 
 Bools = npt.NDArray[np.bool_]
 I64 = npt.NDArray[np.int64]
@@ -76,7 +76,13 @@ class Asks:
 
     def _put_in_order(self, template: Template, constants: pa.Table) -> None:
         """Which comes first, WHERE or INSIDE: judged by the reading, or by the pair."""
-        found = distinct_conditions(template, constants)
+        kinds = self.plan.regions.kind[self.plan.regions.template == template.id]
+        is_everywhere = template.window is not None and bool((kinds == EVERYWHERE).all())
+        found = distinct_conditions(template, constants, is_everywhere)
+        if is_everywhere and found is not None:
+            # Every reading meets every region: there is nothing to choose.
+            self._judge_by_reading(template, *found)
+            return
         first = self.orders.first(template, None if found is None else len(found[0]))
         ordered = self.orders.get(template.id)
         if ordered is not None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sanderling import relational
+from sanderling.operate.comparisons import Values, comparisons, values_of
+from sanderling.operate.comparisons import judged as judged_plainly
 from sanderling.plan.plans import Template
 from sanderling.plan.selection import distinct_constants
 
@@ -32,8 +35,12 @@ class Condition:
     reads: tuple[str, ...]
     constants: dict[str, pa.Scalar]
 
-    def holds(self, n: int, reading: Columns) -> Bools:
+    def holds(self, n: int, reading: Columns, values: Callable[[str], Values]) -> Bools:
         """For each of n readings, whether it is satisfied; NULL is not."""
+        plain = comparisons(self.sql)
+        verdict = None if plain is None else judged_plainly(plain, self.constants, values)
+        if verdict is not None:
+            return verdict
         columns = {r: reading(r[2:]) for r in self.reads if r.startswith("r:")}
         columns |= {name: pa.repeat(value, n) for name, value in self.constants.items()}
         return judged(self.sql, columns, n)
@@ -46,12 +53,14 @@ def judged(sql: str, columns: dict[str, pa.Array | pa.ChunkedArray], n: int) -> 
     return np.asarray(verdict.fill_null(False).to_numpy(), np.bool_)
 
 
-def distinct_conditions(template: Template, constants: pa.Table) -> tuple[list[Condition], I64] | None:
+def distinct_conditions(
+    template: Template, constants: pa.Table, is_everywhere: bool = False
+) -> tuple[list[Condition], I64] | None:
     """The distinct conditions of a template and which one each of its regions has; None if they are many."""
     assert template.where is not None
     reads = tuple(sorted(template.where_reads))
     names = [r for r in reads if r.startswith("q:")]
-    distinct = distinct_constants(template, constants)
+    distinct = distinct_constants(template, constants, is_everywhere)
     if distinct is None:
         return None
     if not names:
@@ -79,5 +88,7 @@ def same_as(column: pa.ChunkedArray, scalar: pa.Scalar) -> Bools:
 
 def truth(conditions: Sequence[Condition], n: int, reading: Columns) -> Bools:
     """Conditions × readings; row 0 is the condition that always holds."""
-    rows = [np.ones(n, np.bool_), *(c.holds(n, reading) for c in conditions)]
+    known = cache(reading)
+    values = cache(lambda name: values_of(known(name)))
+    rows = [np.ones(n, np.bool_), *(c.holds(n, known, values) for c in conditions)]
     return np.ascontiguousarray(np.stack(rows))

@@ -115,7 +115,9 @@ class Template:
     @property
     def needs_consolidation(self) -> bool:
         """Whether rows can cancel: equal rows of several objects, of several readings of one, or
-        expressions that give the same again."""
+        expressions that give the same again. Events have their key and time."""
+        if self.window is not None and self.window.kind == EVENTS:
+            return False
         return (not self.is_keyed or self.window is not None) or any(
             not o.is_plain and any(r.startswith("r:") for r in o.reads) for o in self.outputs
         )

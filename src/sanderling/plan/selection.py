@@ -13,6 +13,8 @@ from sanderling.plan.plans import StreamPlan, Template
 FEW_CONDITIONS = 16
 # With more than this it never is.
 MOST_CONDITIONS = 64
+# Where every reading meets every region, pairs are never cheaper; but there is a limit to the memory.
+MOST_EVERYWHERE = 1_000
 
 
 class First(StrEnum):
@@ -22,13 +24,16 @@ class First(StrEnum):
     INSIDE = "inside"
 
 
-def distinct_constants(template: Template, constants: pa.Table) -> pa.Table | None:
+def distinct_constants(
+    template: Template, constants: pa.Table, is_everywhere: bool = False
+) -> pa.Table | None:
     """The constants of each distinct condition of a template; None if they are too many."""
     names = [r for r in sorted(template.where_reads) if r.startswith("q:")]
     if not names:
         return pa.table({"one": [0]})
     found = constants.select(names).group_by(names, use_threads=False).aggregate([])
-    return found if found.num_rows <= MOST_CONDITIONS else None
+    most = MOST_EVERYWHERE if is_everywhere else MOST_CONDITIONS
+    return found if found.num_rows <= most else None
 
 
 def first_at_first(conditions: int) -> First:

@@ -1,0 +1,125 @@
+"""Conditions that only compare columns with constants, judged by NumPy: far faster where there are many.
+
+They hold as in DuckDB (tests/engine/test_comparisons.py): NULL satisfies nothing, NaN is above all numbers, a
+whole number beside a double is one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+Bools = npt.NDArray[np.bool_]
+
+COLUMN, CONSTANT = r'"r:([^"]+)"', r'"(q:p\d+)"'
+OP = r"(=|<>|<=|>=|<|>)"
+FORMS = (
+    (re.compile(f"{COLUMN} {OP} {CONSTANT}"), False),
+    (re.compile(f"{CONSTANT} {OP} {COLUMN}"), True),
+)
+BETWEEN = re.compile(f"{COLUMN} BETWEEN {CONSTANT} AND {CONSTANT}")
+TURNED = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    column: str
+    op: str
+    constant: str
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """A column of numbers: int64 or double, 0 where it is NULL."""
+
+    values: npt.NDArray[Any]
+    is_null: Bools | None
+    is_nan: Bools | None
+
+
+Values: TypeAlias = Numbers | pa.ChunkedArray | None  # numbers, texts, or neither
+
+
+@lru_cache(maxsize=10_000)
+def comparisons(sql: str) -> tuple[Comparison, ...] | None:
+    """A condition as such, if it is nothing but comparisons and AND."""
+    found: list[Comparison] = []
+    at = 0
+    while True:
+        between = BETWEEN.match(sql, at)
+        if between is not None:
+            column, low, high = between.groups()
+            found += [Comparison(column, ">=", low), Comparison(column, "<=", high)]
+            at = between.end()
+        else:
+            match, is_turned = next(
+                ((m, t) for form, t in FORMS if (m := form.match(sql, at))), (None, False)
+            )
+            if match is None:
+                return None
+            first, op, last = match.groups()
+            found.append(Comparison(last, TURNED[op], first) if is_turned else Comparison(first, op, last))
+            at = match.end()
+        if at == len(sql):
+            return tuple(found)
+        if not sql.startswith(" AND ", at):
+            return None
+        at += len(" AND ")
+
+
+def values_of(column: pa.ChunkedArray) -> Values:
+    """A column as it is compared."""
+    type_ = column.type
+    if pa.types.is_string(type_):
+        return column
+    if not (pa.types.is_integer(type_) or pa.types.is_float64(type_)):
+        return None  # a FLOAT beside a whole number is compared as a FLOAT
+    is_null = np.asarray(column.is_null().to_numpy(), np.bool_) if column.null_count else None
+    whole = pa.int64() if pa.types.is_integer(type_) else pa.float64()
+    values = np.asarray(column.cast(whole).fill_null(0).to_numpy())
+    is_nan = np.isnan(values) if values.dtype == np.float64 else None
+    return Numbers(values, is_null, is_nan if is_nan is not None and is_nan.any() else None)
+
+
+def judged(
+    found: tuple[Comparison, ...], constants: Mapping[str, pa.Scalar], values: Callable[[str], Values]
+) -> Bools | None:
+    """For each reading whether all of them hold; None if some have to be judged elsewhere."""
+    verdict: Bools | None = None
+    for comparison in found:
+        holds = _holds(values(comparison.column), comparison.op, constants[comparison.constant])
+        if holds is None:
+            return None
+        verdict = holds if verdict is None else verdict & holds
+    return verdict
+
+
+def _holds(column: Values, op: str, constant: pa.Scalar) -> Bools | None:
+    if isinstance(column, pa.ChunkedArray):
+        if op not in ("=", "<>") or not pa.types.is_string(constant.type) or not constant.is_valid:
+            return None
+        compare = pc.equal if op == "=" else pc.not_equal
+        return np.asarray(compare(column, constant).fill_null(False).to_numpy(), np.bool_)
+    value = constant.as_py()
+    if column is None or type(value) not in (int, float) or value != value:
+        return None
+    if isinstance(value, int) and column.values.dtype == np.float64:
+        value = float(value)
+    holds = COMPARE[op](column.values, value)
+    if column.is_nan is not None and op in (">", ">="):
+        holds = holds | column.is_nan
+    return holds if column.is_null is None else holds & ~column.is_null
+
+
+COMPARE: dict[str, Callable[[npt.NDArray[Any], float], Bools]] = {
+    "=": np.equal, "<>": np.not_equal, "<": np.less, "<=": np.less_equal, ">": np.greater,
+    ">=": np.greater_equal,
+}  # fmt: skip
