@@ -191,6 +191,8 @@ def test_ratios_of_the_readme_are_those_measured() -> None:
         "follow_kernel": [f"times faster, {share} moving" for share in ("100%", "10%", "1%")],
         "range_on_spark": ["times echo"],
         "squares_on_spark": ["times echo"],
+        "nearest_on_spark": ["times echo", "times echo with two stages"],
+        "groups_on_spark": ["times plain"],
         "registration": ["times faster, one mould", "times faster, a query table"],
     }
     for name, names in measured.items():
