@@ -9,6 +9,7 @@ import pytest
 
 from benchmarks import (
     answer_size,
+    buoys,
     follow_kernel,
     growth,
     nearest_kernel,
@@ -18,6 +19,7 @@ from benchmarks import (
     range_kernel,
     registration,
     report,
+    triggers,
 )
 
 
@@ -87,3 +89,13 @@ def test_the_benchmark_of_pushing_down_checks_its_result(said_here: Path) -> Non
     assert all(r["order chosen"] == "INSIDE" for r in small)
     assert all(r["INSIDE first, rows"] < r["WHERE first, rows"] / 2 for r in small)
     assert is_picture(said_here / "push_down.svg")
+
+
+@pytest.mark.skipif(not buoys.DATA.exists(), reason="the shared data are not here")
+def test_the_benchmark_of_triggers_checks_its_result(said_here: Path) -> None:
+    facts = triggers.run(events=1_000, verbosities=(0.01,), numbers=(2,), lengths=(4,), plain=2_000)
+    assert facts["times faster than the plain twin"] > 1
+    said = json.loads((said_here / "triggers.json").read_text())["rows"]
+    held = {r["strategy"]: r["most held"] for r in said if r["figure"] == "triggers"}
+    assert 0 < held["TIGHT"] <= held["LOOSE"]
+    assert is_picture(said_here / "triggers.svg")

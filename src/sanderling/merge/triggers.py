@@ -40,7 +40,7 @@ Bools = npt.NDArray[np.bool_]
 
 LOOSE, TIGHT = "loose", "tight"
 GRID, LISTS = "grid", "lists"
-PIECE = 1 << 16  # rows that room is made for at a time
+PIECE = 1 << 13  # rows that room is made for at a time
 LEAST_ROOM = 256
 SOLUTIONS = 1 << 12  # that there is room for at first
 SAVED = {"trigger": TRIGGER, "kind": KIND, "order": ORDER, "ts": TS, "nulls": NULLS}
