@@ -8,10 +8,12 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given
 
 from sanderling.clock import show_time, tick_end
 from sanderling.errors import QueryError
+from sanderling.merge import shown, solve
 from sanderling.plan.planner import Planner
 from tests.engine.direct import DirectRun
 from tests.properties.chance import made_of
@@ -21,6 +23,13 @@ from tests.properties.trigger_tales import COLUMNS, STREAMS, Reading, Tale, Worl
 
 SECOND = 1_000_000
 Update = tuple[str, str, tuple[Any, ...]]
+
+
+@pytest.fixture(autouse=True)
+def forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is not needed is forgotten all the time."""
+    for module in (shown, solve):
+        monkeypatch.setattr(module, "WORTH_COMPACTING", 0)
 
 
 @MANY

@@ -27,6 +27,9 @@ from sanderling.plan import tree
 from sanderling.plan.constraint_graph import FLOAT, Graph, complete
 from sanderling.plan.trigger_graph import stated
 
+# Compaction waits for this much, so that little is not copied all the time.
+WORTH_COMPACTING = 10_000
+
 I64 = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
@@ -42,7 +45,12 @@ class Solve:
         self.node, self.constants = node, constants
         self.over: I64 = np.empty(0, np.int64)  # ended, though their constants are still known
         self.next_order = 0
-        self.texts = new_texts()
+        self.texts, self._many_texts = new_texts(), WORTH_COMPACTING
+        self._of_texts = [
+            place
+            for place, value in enumerate(node.values)
+            if pa.types.is_string(node.branches[value.branch].types[value.column].arrow)
+        ]
         of_branch = [
             [v for v, var in enumerate(node.variables) if var.branch == b.number] for b in node.branches
         ]
@@ -84,7 +92,18 @@ class Solve:
         told = self._told(solutions)
         for shown in self.shown:
             shown.keep(self.solver.orders)
+        if len(self.texts) > self._many_texts:
+            self._forget_texts()
         return told
+
+    def _forget_texts(self) -> None:
+        """Texts get other numbers, without those that no live event has."""
+        values = self.solver.values()
+        used, new = np.unique(values[:, self._of_texts], return_inverse=True)
+        values[:, self._of_texts] = new.reshape(len(values), -1)
+        self.solver.set_values(values)
+        self.texts = Keys(self.texts.all.take(pa.array(used)))
+        self._many_texts = 2 * len(self.texts) + WORTH_COMPACTING
 
     def _arriving(self, rows: Signed) -> Signed:
         """Readings that come, of queries that are there; none from before its query began."""

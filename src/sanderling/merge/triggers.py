@@ -106,6 +106,17 @@ class Solver:
         whole[:, TRIGGER] = np.searchsorted(self.triggers, was[whole[:, TRIGGER]])
         self._settle(whole, place, len(self.live.whole))
 
+    def values(self) -> I64:
+        """What live events are compared by: a row for each entry, in event order."""
+        whole, _ = self._entries()
+        return whole[:, whole.shape[1] - self.width :]
+
+    def set_values(self, values: I64) -> None:
+        """Other values for the same entries; those that were equal have to be so still."""
+        whole, place = self._entries()
+        whole[:, whole.shape[1] - self.width :] = values
+        self._settle(whole, place, len(self.live.whole))
+
     def rows(self, events: Events) -> Rows:
         """Events as the kernel takes them."""
         return Rows(
