@@ -200,8 +200,14 @@ class Trigger:
         except Unbounded as e:
             one, other = (graph.names[i] for i in e.args)
             message = f'nothing says how long "{one}" and "{other}" may be apart: all events would be kept'
-            hint = f"add {other}.ts - {one}.ts < 1 HOUR, or WITHIN 1 HOUR"
+            first, second = (self._time_of(i) for i in e.args)
+            hint = f"add {second} - {first} < 1 HOUR, or WITHIN 1 HOUR"
             raise self._refuse("query.trigger_unbounded", message, hint, self.span) from e
+
+    def _time_of(self, member: int) -> str:
+        side = self.row.all[member]
+        assert isinstance(side.relation, Stream)
+        return f"{side.alias}.{side.relation.time}"
 
     # ----- SELECT
 
