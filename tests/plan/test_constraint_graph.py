@@ -18,6 +18,7 @@ from sanderling.plan.constraint_graph import (
     further,
     nearer,
 )
+from sanderling.plan.trigger_graph import circle_in_words
 
 
 def collision() -> Graph:
@@ -147,3 +148,16 @@ def test_bounds_that_are_not_there_do_not_add_up() -> None:
         between(graph, i, i + 1, 0)
     with pytest.raises(Unbounded):
         complete(graph)
+
+
+def test_a_circle_is_told_in_words() -> None:
+    graph = free(["a", "b", "c"])
+    between(graph, 0, 1, 5_000_000, 6_000_000)
+    between(graph, 1, 2, 1)
+    between(graph, 0, 2, None, 4_999_999)
+    with pytest.raises(Contradiction) as caught:
+        complete(graph)
+    words = circle_in_words(graph, caught.value.args)
+    assert set(words.split(", ")) == {
+        "a comes at least 5 seconds before b", "b comes before c", "c comes less than 5 seconds after a"
+    }  # fmt: skip

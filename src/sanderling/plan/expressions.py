@@ -19,6 +19,7 @@ from sanderling.catalog import Column, Stream, Table
 from sanderling.errors import Place, QueryError, did_you_mean
 from sanderling.language.dialect import LocationInside, unknown_type
 from sanderling.language.statements import Span, Spot
+from sanderling.language.triggers import Duration
 from sanderling.plan import functions
 from sanderling.plan.plans import previous_of
 from sanderling.plan.rewrite import engine_sql, pair_column
@@ -247,6 +248,7 @@ READABLE: dict[type[exp.Expr], str] = {
     exp.HexString: "a hexadecimal number", exp.RawString: "a raw text", exp.AtTimeZone: "AT TIME ZONE",
     exp.SimilarTo: "SIMILAR TO", exp.Any: "ANY", exp.All: "ALL", exp.Aliases: "a list of aliases",
     exp.Rollup: "ROLLUP", exp.Cube: "CUBE", exp.GroupingSets: "GROUPING SETS",
+    Duration: "a duration",
 }  # fmt: skip
 
 

@@ -13,6 +13,8 @@ from sanderling.clock import show_duration
 from sanderling.plan.constraint_graph import Graph, between, free, further, nearer
 from sanderling.plan.tree import Computed, Solve
 
+ROUND_US = 1_000
+
 # What a constant is: of one trigger, or an array with one for each of several.
 ValueOf = Callable[[Computed], Any]
 
@@ -43,7 +45,14 @@ def circle_in_words(graph: Graph, cycle: Sequence[int]) -> str:
 
 
 def _step(graph: Graph, i: int, j: int) -> str:
-    us = int(graph.until[i, j])
-    if us < 0:
-        return f"{graph.names[j]} comes at least {show_duration(-us)} before {graph.names[i]}"
-    return f"{graph.names[j]} comes at most {show_duration(us)} after {graph.names[i]}"
+    """A bound that is one microsecond beside a rounder one was written as less, or more, than that."""
+    us, one, other = int(graph.until[i, j]), graph.names[i], graph.names[j]
+    if us >= 0 and (us + 1) % ROUND_US == 0:
+        return f"{other} comes less than {show_duration(us + 1)} after {one}"
+    if us >= 0:
+        return f"{other} comes at most {show_duration(us)} after {one}"
+    if us == -1:
+        return f"{other} comes before {one}"
+    if (us + 1) % ROUND_US == 0:
+        return f"{other} comes more than {show_duration(-us - 1)} before {one}"
+    return f"{other} comes at least {show_duration(-us)} before {one}"
