@@ -33,7 +33,7 @@ d1,7,0,0,D
 
 
 @WAYS
-@pytest.mark.parametrize("how", ["", "WITH (expiry = 'loose')", "WITH (index = 'grid')"])
+@pytest.mark.parametrize("how", ["", "WITH (expiry = 'loose')", "WITH (index = 'lists')"])
 def test_a1_and_b2_are_kept_and_what_cannot_be_needed_is_not(
     tmp_path: Path, how: str, shards: int, slice_bytes: int, turns: bool
 ) -> None:

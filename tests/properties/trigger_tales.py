@@ -132,7 +132,7 @@ def tale(chance: Chance, number: int) -> Tale:
         for name, s, n in zip(names, streams, sizes, strict=True)
     )
     is_first = chance.flip()
-    ways = chance.choice(["", "expiry = 'loose'", "index = 'grid'", "expiry = 'loose', index = 'grid'"])
+    ways = chance.choice(["", "expiry = 'loose'", "index = 'lists'", "expiry = 'loose', index = 'lists'"])
     sql = f"FOR {variables} WHEN {' AND '.join(said)} REPORT {'FIRST' if is_first else 'ALL'}"
     begin, end = chance.choice([None, None, 2, 5]), chance.choice([None, None, 7])
     sql += f" WITH ({ways})" if ways else ""

@@ -31,7 +31,8 @@ from sanderling.plan.trigger_branches import Arms
 from sanderling.plan.trigger_graph import circle_in_words, stated
 from sanderling.types import TYPES
 
-TRIGGER_OPTIONS = {"expiry": ("tight", "loose"), "index": ("lists", "grid")}  # the first is the default
+# The first is the default: what the benchmark found best (docs/decisions/0020).
+TRIGGER_OPTIONS = {"expiry": ("tight", "loose"), "index": ("grid", "lists")}
 MOST_VARIABLES = 32
 
 
