@@ -18,8 +18,10 @@ from sanderling.errors import ConfigError
 from sanderling.spark.signals import held_signals
 
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-# Without a second file of checksums beside each: for every file Hadoop starts a chmod (decision 21).
-PLAIN_FILES = "org.apache.hadoop.fs.local.RawLocalFs"
+# Renames files without starting programs that look for links (decision 21).
+PLAIN_RENAMES = (
+    "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+)
 
 
 def stream_settings(shards: int) -> dict[str, str]:
@@ -49,7 +51,7 @@ def start_session(master: str, shards: int, log: Path | None) -> SparkSession:
     }
     if master.startswith("local"):
         settings |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
-        settings |= {"spark.hadoop.fs.AbstractFileSystem.file.impl": PLAIN_FILES}
+        settings |= {"spark.sql.streaming.checkpointFileManagerClass": PLAIN_RENAMES}
     builder = SparkSession.builder.master(master)
     for key, value in settings.items():
         builder = builder.config(key, value)
