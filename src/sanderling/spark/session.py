@@ -19,9 +19,7 @@ from sanderling.spark.signals import held_signals
 
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 # Renames files without starting programs that look for links (decision 21).
-PLAIN_RENAMES = (
-    "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
-)
+PLAIN_RENAMES = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
 
 
 def stream_settings(shards: int) -> dict[str, str]:
