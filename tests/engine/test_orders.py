@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 from sanderling.operate import conditions, tell
+from sanderling.operate.comparisons import judged as judged_plainly
 from sanderling.operate.conditions import judged
 from sanderling.operate.orders import ByCounts, Chooser, Ordered
 from sanderling.plan.explain import explain_query
@@ -140,7 +141,14 @@ def rows_judged(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         rows.append(n)
         return judged(sql, columns, n)
 
+    def counted_plainly(found: Any, constants: Any, values: Any) -> np.ndarray[Any, Any] | None:
+        verdict = judged_plainly(found, constants, values)
+        if verdict is not None:  # else it is judged once more, and counted there
+            rows.append(len(verdict))
+        return verdict
+
     monkeypatch.setattr(conditions, "judged", counted)
+    monkeypatch.setattr(conditions, "judged_plainly", counted_plainly)
     monkeypatch.setattr(tell, "judged", counted)
     return rows
 
