@@ -65,5 +65,6 @@ def test_the_demo_asks_in_every_way_there_is() -> None:
         "INSIDE (-300, -300, 300, 300)", "INSIDE (1500, 800, 400)", "INSIDE POLYGON", "speed * 3.6 >",
         "c.location INSIDE d.region", "INSIDE ('M', 0, 900, 600)", "INSIDE ('M', 20, 400)",
         "WHERE type = 'truck' kNN (5, 1500, 800)", "kNN ('M', 10, 40)", "INSIDE old_town kNN (3, 0, 0)",
+        "SELECT DISTINCT", "WINDOW 10 SECONDS", "COUNT(*)", "GROUP BY type",
     ):  # fmt: skip
         assert form in text, form

@@ -4,9 +4,9 @@ CREATE TABLE districts KEY name WITH (path = 'districts.geojson');
 CREATE REGION old_town AS POLYGON (
   (-900 -700, 800 -900, 1100 500, 0 1000, -1100 400, -900 -700), (-200 -200, 200 -200, 200 200, -200 200, -200 -200));
 
--- regions that stand: a rectangle, a circle, one written in place
-REGISTER QUERY market AS SELECT id FROM city INSIDE (-300, -300, 300, 300);
-REGISTER QUERY station AS SELECT id, type FROM city INSIDE (1500, 800, 400);
+-- regions that stand: who has passed by a rectangle lately, how many of each type are in a circle, and who is in one written in place
+REGISTER QUERY market AS SELECT DISTINCT id FROM city INSIDE (-300, -300, 300, 300) WINDOW 10 SECONDS;
+REGISTER QUERY station AS SELECT type, COUNT(*) AS n FROM city INSIDE (1500, 800, 400) GROUP BY type;
 REGISTER QUERY harbour AS SELECT id FROM city INSIDE POLYGON ((0 1500, 2000 1800, 900 3000, 0 1500));
 -- every region of a table at once
 REGISTER QUERY who_is_where AS SELECT c.id, d.name FROM city c, districts d WHERE c.location INSIDE d.region;
