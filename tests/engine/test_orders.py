@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from benchmarks.push_down import Always
 from sanderling.operate import conditions, tell
 from sanderling.operate.comparisons import judged as judged_plainly
 from sanderling.operate.conditions import judged
@@ -31,22 +32,6 @@ FOLLOWS = "REGISTER QUERY q AS SELECT id FROM cars WHERE speed >= 10 INSIDE ('M'
 SMALL_WINDOW = f"{SMALL} WINDOW 3 seconds"
 WIDE_WINDOW = f"{WIDE} WINDOW 3 seconds"
 NOBODY = "REGISTER QUERY q AS SELECT id FROM cars WHERE speed > 100 INSIDE (0, 0, 0.1, 0.2)"
-
-
-@dataclass
-class Always:
-    """One order, whatever is counted."""
-
-    first: First
-
-    def at_first(self, conditions: int) -> First:
-        return self.first
-
-    def is_due(self, asked: Ordered, price: float) -> bool:
-        return False
-
-    def choose(self, asked: Ordered, price: float) -> First | None:
-        return self.first
 
 
 @dataclass
