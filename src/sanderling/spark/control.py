@@ -17,6 +17,7 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPart
 from sanderling.deliver.log import Log
 from sanderling.route.parcels import MARK
 from sanderling.spark.source import BLOBS
+from sanderling.spark.workers import begin_task
 
 FORMAT = "sanderling-control"
 
@@ -60,6 +61,7 @@ class ControlReader(DataSourceStreamReader):
                 log.remove(number)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        begin_task()
         log = Log(Path(self.folder))
         for number in partition.value:
             for parcel in log.read(number):

@@ -22,6 +22,7 @@ from sanderling.plan.plans import StreamPlan
 from sanderling.route.pack import pack
 from sanderling.spark.plans import PlanFolder
 from sanderling.spark.source import BLOBS
+from sanderling.spark.workers import begin_task
 from sanderling.types import TYPES, SqlType
 
 # Rows packed at once; a partition with more becomes several slices.
@@ -60,6 +61,7 @@ class Packing:
     shard_keys: tuple[int, ...]
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        begin_task()
         context = TaskContext.get()
         partition = context.partitionId() if context is not None else 0
         for number, rows in enumerate(_slices(batches)):

@@ -25,6 +25,7 @@ from sanderling.plan.plans import StreamPlan
 from sanderling.route.pack import pack
 from sanderling.simulate.steps import forget_before, next_step, read_step
 from sanderling.spark.source import BLOBS
+from sanderling.spark.workers import begin_task
 
 FORMAT = "sanderling-live"
 
@@ -76,6 +77,7 @@ class LiveReader(DataSourceStreamReader):
         forget_before(self.spec.folder, end["step"])
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        begin_task()
         spec, steps = self.spec, partition.value
         said = pa.concat_tables([read_step(spec.folder, step) for step in steps])
         columns = spec.plan.stream.columns

@@ -25,6 +25,7 @@ from sanderling.plan.plans import StreamPlan
 from sanderling.route.pack import pack
 from sanderling.route.parcels import SECONDS, Parcel
 from sanderling.spark.plans import PlanFolder
+from sanderling.spark.workers import begin_task
 
 Offsets = dict[str, Offset]  # by number of stream
 
@@ -137,6 +138,7 @@ class SliceReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return pieces
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        begin_task()
         number, piece = partition.value
         spec = self.spec
         plan = spec.streams[number].plan

@@ -26,6 +26,7 @@ from sanderling.settings import Settings
 from sanderling.spark.keeper import Kept, ask, leave, place_of
 from sanderling.spark.plans import PlanFolder
 from sanderling.spark.turns import Said, Turn
+from sanderling.spark.workers import begin_task
 
 # A keeper that missed a few turns, which another machine took, catches up; one further back is of no use.
 STATES_KNOWN = 8
@@ -84,6 +85,7 @@ class StoredEngine(StatefulProcessor):
     def handleInputRows(
         self, key: Any, rows: Iterator[pd.DataFrame], timerValues: Any
     ) -> Iterator[pd.DataFrame]:
+        begin_task()
         laps = Laps()
         blobs = [blob for frame in rows for blob in frame["blob"]]
         laps.end("shuffle: read")
