@@ -30,7 +30,7 @@ ALLOWED: dict[str, set[str]] = {
     "plan": {"batches", "catalog", "clock", "errors", "figures", "ingest", "language", "relational", "types"},
     # data: the five stages
     "ingest": {"catalog", "errors", "relational", "types"},
-    "route": {"batches", "catalog", "clock", "figures", "ingest", "kernels", "plan"},
+    "route": {"batches", "catalog", "clock", "figures", "ingest", "kernels", "keys", "plan"},
     "operate": {
         "batches", "catalog", "clock", "figures", "kernels", "keys", "merge", "plan", "relational", "route",
     },

@@ -266,6 +266,23 @@ def move_objects(m: int, m_end: int, stage: Any, moves: Any, new_row: I64) -> No
 
 
 @jit
+def in_order_of_regions(f: int, f_end: int, focals: I64, known: int) -> I64:
+    """The focal moves from f to f_end, in order of focal object if they are many: less waiting for memory."""
+    if (f_end - f) * 8 < known:
+        return np.arange(f, f_end)
+    place = np.full(known, -1, np.int32)
+    for k in range(f, f_end):
+        place[focals[k]] = k - f
+    order = np.empty(f_end - f, np.int64)
+    n = 0
+    for at in place:
+        if at >= 0:
+            order[n] = f + at
+            n += 1
+    return order
+
+
+@jit
 def follow_all(
     followers: Any, stage: Any, move_tick: I64, moves: Any, new_row: I64, focal_moves: Any
 ) -> tuple[I64, I32, I64, I64, I8, U64]:
@@ -290,21 +307,23 @@ def follow_all(
             still -= int(old_x[m_end] == old_x[m_end])
             m_end += 1
         while f_end < len(focals) and focal_tick[f_end] == tick:
-            for r in range(first[focals[f_end]], first[focals[f_end] + 1]):
-                aside[r, 0], aside[r, 1] = focal_x[f_end], focal_y[f_end]
             f_end += 1
+        moved = in_order_of_regions(f, f_end, focals, len(first) - 1)
+        for k in moved:
+            for r in range(first[focals[k]], first[focals[k] + 1]):
+                aside[r, 0], aside[r, 1] = focal_x[k], focal_y[k]
         order = neighbours_together(m, m_end, old_x, moves.old_y, regions.cell[0], len(regions.head))
         for is_new in (False, True):
             n, out = from_objects(is_new, tick, order, followers, stage, moves, new_row, n, out)
             if not is_new:
-                move_regions(focals[f:f_end], first, regions, aside)
+                move_regions(focals[moved], first, regions, aside)
         if still > 0 and f < f_end:
             # Nobody who moved is in a cell, so that where everybody did the cells are empty.
             for i in range(m, m_end):
                 put(objects, who[i], np.nan, np.nan)
             order = neighbours_together(f, f_end, focal_x, focal_y, objects.cell[0], len(objects.head))
             n, out = from_regions(tick, focals[order], followers, stage, n, out)
-        for k in range(f, f_end):
+        for k in moved:
             for r in range(first[focals[k]], first[focals[k] + 1]):
                 aside[r, 0], aside[r, 1] = place[r, 0], place[r, 1]
         move_objects(m, m_end, stage, moves, new_row)

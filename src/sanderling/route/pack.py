@@ -12,7 +12,6 @@ from dataclasses import asdict
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from sanderling.batches import LATE, ROW, TS
 from sanderling.catalog import Stream
@@ -20,10 +19,13 @@ from sanderling.clock import NOTHING_YET, tick_ends
 from sanderling.ingest.read import Ingested
 from sanderling.ingest.slices import Slice
 from sanderling.kernels.hashing import hash_keys
+from sanderling.keys import Keys
 from sanderling.plan.plans import StreamPlan
 from sanderling.route.parcels import FOCALS, LETTERS, READINGS, Parcel
 
 I64 = npt.NDArray[np.int64]
+
+_FOCALS: dict[str, tuple[pa.Array, Keys]] = {}  # by stream, those that were asked for last
 
 
 def shard_of(keys: pa.Array, n_shards: int) -> I64:
@@ -52,6 +54,14 @@ def was_late(ts: I64, stream: Stream) -> npt.NDArray[np.bool_]:
     )
 
 
+def _numbered(stream: str, focals: pa.Array) -> Keys:
+    """Focal objects are the same from slice to slice, and may be very many."""
+    known = _FOCALS.get(stream)
+    if known is None or known[0] is not focals:
+        known = _FOCALS[stream] = focals, Keys(focals)
+    return known[1]
+
+
 def pack(
     plan: StreamPlan, piece: Slice, ingested: Ingested, n_shards: int, focals: pa.Array | None = None
 ) -> Iterator[tuple[int, Parcel]]:
@@ -73,7 +83,7 @@ def pack(
         mine = table.filter(pa.array(home == shard)) if n_shards > 1 else table
         yield shard, Parcel(READINGS, mine, header)
     if len(focals):
-        is_focal = np.asarray(pc.is_in(flat, value_set=focals).to_numpy(zero_copy_only=False), np.bool_)
+        is_focal = _numbered(stream.name, focals).find(flat) >= 0
         narrow = table.select([*focal_columns(stream), LATE])
         for shard in range(n_shards):
             # A shard has the readings of its own focal objects anyway.
