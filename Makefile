@@ -24,6 +24,9 @@ demo: setup ## a simulated city, live
 recovery_tests := tests/recovery
 spark_tests := $(addprefix tests/,architecture command demo examples session spark)
 
+# A Java that lives as long as a test has no time to become fast: better it does not try. Half the wait.
+test test-recovery test-spark test-engine long: export SPARK_SUBMIT_OPTS := -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
+
 test: setup ## the tests; one of them: ARGS='-k name'
 ifeq ($(strip $(ARGS)),)
 	@$(MAKE) --no-print-directory -j3 test-recovery test-spark test-engine
