@@ -19,6 +19,7 @@ from sanderling.ingest.files import SourceFile
 from sanderling.ingest.read import Ingested, read_slice
 from sanderling.ingest.slices import Slice, Slicer
 from sanderling.merge.merge import Merge, merge_of, needs_merge
+from sanderling.merge.tracts import tracts_of
 from sanderling.operate.orders import ByCounts, Chooser
 from sanderling.operate.shard import Shard
 from sanderling.pipeline import for_shards, shard_schemas
@@ -79,6 +80,8 @@ class DirectRun:
     living: LivingPlan | None = None
     # Whether WHERE or INSIDE comes first; a shard's own, as it begins and whenever it comes back.
     chooser: Callable[[], Chooser] = ByCounts
+    # Merge partitions: as many as shards, but for one shard two: a query's lists are to find their way.
+    partitions: int = 0
     updates: list[str] = field(default_factory=list)
     letters: list[tuple[str, str, str]] = field(default_factory=list)
     figures: Tally = field(default_factory=Tally)
@@ -94,10 +97,8 @@ class DirectRun:
         # Where among the updates those of a query begin, by its name.
         self.since = {q.name: 0 for q in self.plan.queries}
         self.shard_copies = [Copies(saved, lambda n=n: self._new(n)) for n in range(self.shards)]
-        # As many as shards, but for one shard two: a query's lists are to find their way.
-        self.merges = [
-            Copies(merged, lambda n=n: self._new_merge(n)) for n in range(2 if self.shards == 1 else 3)
-        ]
+        self.partitions = self.partitions or (2 if self.shards == 1 else 3)
+        self.merges = [Copies(merged, lambda n=n: self._new_merge(n)) for n in range(self.partitions)]
         self.batches = 0
         self.numbers = dict.fromkeys((s.stream.name for s in self.plan.streams), 0)
 
@@ -113,7 +114,7 @@ class DirectRun:
         return shard
 
     def _new_merge(self, number: int) -> Merge:
-        merge = Merge(self.plans[self.first], number, self.plans.__getitem__)
+        merge = Merge(self.plans[self.first], number, self.plans.__getitem__, self.partitions)
         merge.is_counting = True
         return merge
 
@@ -232,10 +233,10 @@ class DirectRun:
 
     def _merged(self, out: list[Parcel]) -> list[Parcel]:
         """What needs several shards goes through the merge partitions, last shard first."""
-        templates = self.plan.templates()
+        templates, tracts = self.plan.templates(), tracts_of(self.plan)
         parcels: list[list[Parcel]] = [[] for _ in self.merges]
         for parcel in reversed([p for p in out if needs_merge(templates, p)]):
-            for number, part in merge_of(parcel, len(self.merges)):
+            for number, part in merge_of(parcel, len(self.merges), tracts):
                 parcels[number].append(Parcel.from_bytes(part.to_bytes()))
         done = [
             p for copies, mine in zip(self.merges, parcels, strict=True) for p in copies.engine.advance(mine)

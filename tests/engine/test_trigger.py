@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from sanderling.errors import QueryError
+from sanderling.plan import tree
 from sanderling.plan.explain import explain_query
 from sanderling.plan.living import LivingPlan
 from sanderling.plan.planner import Planner
@@ -51,6 +55,101 @@ def test_the_expiry_of_each_variable_is_explained() -> None:
     planner.run_script(STREAM + COLLISION)
     lines = [row[0] for row in explain_query(planner.plan(), "collision").rows]
     assert any(line.endswith("kept at most: V1 10 seconds, V2 5 seconds, V3 not at all") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("when", "way"),
+    [
+        ("", "routed by space: tracts of 32, halo V1 2, V2 1, V3 0"),
+        (" WITH (route = 'query')", "routed by query"),
+        (" AND V3.ts - V1.ts < 9", "routed by space: tracts of 32, halo V1 2, V2 1, V3 0"),
+    ],
+)
+def test_how_it_is_routed_is_explained(when: str, way: str) -> None:
+    planner = Planner()
+    planner.run_script(STREAM + COLLISION + when)
+    lines = [row[0] for row in explain_query(planner.plan(), "collision").rows]
+    assert any(line.endswith(f"│ {way}") for line in lines), lines
+
+
+def test_a_pair_without_a_bound_is_routed_by_query_and_named_if_space_was_asked_for() -> None:
+    wide = COLLISION.replace("DISTANCE(V2, V3) < 1", "DISTANCE(V2, V3) > 1")
+    planner = Planner()
+    planner.run_script(STREAM + wide)
+    lines = [row[0] for row in explain_query(planner.plan(), "collision").rows]
+    assert any(line.endswith("routed by query") for line in lines)
+    with pytest.raises(QueryError) as refused:
+        Planner().run_script(STREAM + wide + "WITH (route = 'space')")
+    assert refused.value.code == "query.bad_option"
+    assert '"V1" and "V3"' in str(refused.value)
+
+
+# ----- by space
+
+
+SCATTERED = 1_500
+NEAR = """
+CREATE TRIGGER {name} FOR E AS a, E AS b, 2 OF E AS c
+WHEN a.p = 'A' AND b.p = 'B' AND DISTANCE(a, b) <= {near} AND DISTANCE(b, c) <= 3 AND DISTANCE(c) < 5
+ AND WITHIN 400 SECONDS AND a.id < b.id REPORT {report} WITH (route = '{route}')
+"""
+
+
+def scattered(path: Path, far: int = 80) -> Path:
+    """Events on whole numbers around 0, two a second."""
+    rng = np.random.default_rng(5)
+    place, kind = rng.integers(-far, far, (SCATTERED, 2)), rng.choice(list("ABCD"), SCATTERED)
+    rows = [f"{n % 97},{n // 2},{x},{y},{k}" for n, ((x, y), k) in enumerate(zip(place, kind, strict=True))]
+    path.write_text("\n".join(["id,ts,x,y,p", *rows, f"end,{SCATTERED},0,0,Z"]) + "\n")
+    return path
+
+
+def story(folder: Path, route: str, partitions: int, turns: bool = False) -> DirectRun:
+    """One trigger from the start, two that come while it runs, one that goes; and a restart."""
+
+    def near(name: str, near: int, report: str = "ALL") -> str:
+        return NEAR.format(name=name, near=near, report=report, route=route)
+
+    living = LivingPlan()
+    living.execute(STREAM + near("one", 4))
+    run = DirectRun(living.start().plan, 3, 4000, False, turns, living=living, partitions=partitions)
+    lines = scattered(folder / "all.csv").read_text().splitlines()
+    for part, statement in enumerate((
+        near("two", 3), f"{near('three', 5, 'FIRST')}; DROP TRIGGER one", "DROP TRIGGER two", "",
+    )):  # fmt: skip
+        path = folder / f"{part}.csv"
+        path.write_text("\n".join([lines[0], *lines[1 + 375 * part : 376 + 375 * part]]) + "\n")
+        run.feed_file("E", path)
+        if statement:
+            run.execute(statement)
+        run.restart(is_snapshot=part % 2 == 0)
+    run.close_to("E", 10_000_000_000)
+    return run
+
+
+def test_triggers_come_and_go_by_space_as_by_query(tmp_path: Path) -> None:
+    wanted = story(tmp_path, "query", 1).updates
+    assert {json.loads(line)["query"] for line in wanted} == {"one", "two", "three"} and len(wanted) > 100
+    for partitions, turns in ((4, False), (7, True)):
+        run = story(tmp_path, "space", partitions, turns)
+        assert run.updates == wanted
+        assert run.ask("three") == []
+
+
+def test_one_heavy_trigger_keeps_all_merge_partitions_busy(tmp_path: Path) -> None:
+    """Events are counted at home, and few have to be known in a second place."""
+    planner = Planner()
+    planner.run_script(STREAM + NEAR.format(name="one", near=1, report="ALL", route="space"))
+    run = DirectRun(planner.plan(), partitions=4)
+    run.feed_file("E", scattered(tmp_path / "e.csv", far=400))
+    (number,) = (t.template.id for t in run.plan.trees)
+    stations = [s.engine.composed[number].tree.stations for s in run.merges]
+    solves = [next(s for s in some if isinstance(s.node, tree.Solve)) for some in stations]
+    rows, guests = np.array([(s.rows_in, s.guests) for s in solves]).T
+    kinds = [line.split(",")[-1] for line in (tmp_path / "e.csv").read_text().splitlines()[1:-1]]
+    assert rows.sum() == len(kinds) + kinds.count("A") + kinds.count("B")
+    assert (abs(rows / rows.mean() - 1) < 0.2).all(), rows
+    assert guests.sum() < 0.4 * rows.sum(), guests
 
 
 def test_its_answer_is_empty(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def test_alerts_are_the_combinations_that_satisfy_all_conditions(
     check(world, cut, tmp_path)
 
 
-def check(world: World, cut: Cut, folder: Path) -> None:
+def check(world: World, cut: Cut, folder: Path, partitions: int = 0) -> DirectRun | None:
     planner = Planner()
     key = "BIGINT" if world.is_integer_key else "STRING"
     for name in STREAMS:
@@ -61,9 +61,11 @@ def check(world: World, cut: Cut, folder: Path) -> None:
         statements += tale.statements()
         wanted.update(alerts)
     if not statements:
-        return
+        return None
     planner.run_script(";\n".join(statements))
-    run = DirectRun(planner.plan(), cut.shards, cut.bytes, cut.has_empty, cut.takes_turns)
+    run = DirectRun(
+        planner.plan(), cut.shards, cut.bytes, cut.has_empty, cut.takes_turns, partitions=partitions
+    )
     used = {s.stream.name for s in run.plan.streams}
     for number, (name, a, b) in enumerate(world.pieces):
         if name in used:
@@ -77,6 +79,7 @@ def check(world: World, cut: Cut, folder: Path) -> None:
     assert all(u["sign"] == 1 for u in got)
     told = Counter((u["tick"], u["query"], tuple(u["row"].values())) for u in got)
     assert told == wanted, statements
+    return run
 
 
 def _copy(planner: Planner) -> Planner:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -16,6 +16,8 @@ OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "=": operator.eq,
     "<>": operator.ne,
 }  # fmt: skip
+# A little below edges of tracts, whichever powers of two their sides are.
+ORIGINS = (-1.0, -2.0, 14.0, -34.0, 31.0, -1.5, 126.0, -3.0)
 Reading = dict[str, Any]
 Holds = Callable[[Reading], bool]
 HoldsOfTwo = Callable[[Reading, Reading], bool]
@@ -59,29 +61,38 @@ class World:
     pieces: list[tuple[str, int, int]]  # which readings of which stream are fed, in which order
 
 
-def worlds(chance: Chance) -> World:
+def worlds(chance: Chance, is_near: bool = False) -> World:
     is_integer_key = chance.flip()
     tick = chance.choice([1, 2])
-    readings = {name: stream(chance, is_integer_key) for name in STREAMS}
+    origin = (chance.choice(ORIGINS), chance.choice(ORIGINS)) if is_near else (0.0, 0.0)
+    readings = {name: stream(chance, is_integer_key, origin) for name in STREAMS}
     at = chance.at
-    tales = [tale(chance, 0)]
+    tales = [tale(chance, 0, is_near)]
     if chance.flip():
-        tales.append(tale(chance.again(at), 1))  # the same with other constants
+        tales.append(tale(chance.again(at), 1, is_near))  # the same with other constants
     if chance.flip():
-        tales.append(tale(chance, 2))
+        tales.append(tale(chance, 2, is_near))
     return World(is_integer_key, tick, readings, tales, pieces(chance, readings))
 
 
-def stream(chance: Chance, is_integer_key: bool) -> list[Reading]:
+def near_worlds(chance: Chance) -> World:
+    """All variables are bounded in distance, by whole numbers, and events stand around a place where the
+    numbers of tracts change: many on the edge, many exactly as far away as a halo.
+    """
+    return worlds(chance, is_near=True)
+
+
+def stream(chance: Chance, is_integer_key: bool, origin: tuple[float, float]) -> list[Reading]:
     found, ts = [], 0
     for _ in range(chance.integer(1, 12)):
         ts += chance.choice([0, 1, 0, 1, 2])
         name = chance.choice([1, 2, 3])
         found.append(
             {
-                "id": name if is_integer_key else "xyz"[name - 1], "ts": ts, "x": chance.integer(0, 3),
-                "y": chance.integer(0, 2), "v": chance.choice([1.0, 2.0, 3.5, None]),
-                "k": chance.choice(["A", "B", "A", None]), "off": chance.choice([False] * 7 + [True]),
+                "id": name if is_integer_key else "xyz"[name - 1], "ts": ts,
+                "x": origin[0] + chance.integer(0, 3), "y": origin[1] + chance.integer(0, 2),
+                "v": chance.choice([1.0, 2.0, 3.5, None]), "k": chance.choice(["A", "B", "A", None]),
+                "off": chance.choice([False] * 7 + [True]),
             }
         )  # fmt: skip
     return found
@@ -103,7 +114,7 @@ def pieces(chance: Chance, readings: dict[str, list[Reading]]) -> list[tuple[str
 # -- triggers ---------------------------------------------------------------------
 
 
-def tale(chance: Chance, number: int) -> Tale:
+def tale(chance: Chance, number: int, is_near: bool = False) -> Tale:
     sizes = chance.choice([(1, 1), (1, 1, 1), (1,), (2,), (3,), (1, 2), (2, 1), (2, 2), (1, 1, 1, 1)])
     streams = tuple(chance.choice(["e", "e", "f"]) for _ in sizes)
     names = "abcd"[: len(sizes)]
@@ -127,16 +138,36 @@ def tale(chance: Chance, number: int) -> Tale:
             continue
         said.append(found[0])
         pairs.append(Pair(i, j, found[1]))
+    if is_near:
+        for text, pair in nearness(chance, names, sizes):
+            said.append(text)
+            pairs.append(pair)
     variables = ", ".join(
         f"{'' if n == 1 else f'{n} OF '}{s} AS {name}"
         for name, s, n in zip(names, streams, sizes, strict=True)
     )
     is_first = chance.flip()
     ways = chance.choice(["", "expiry = 'loose'", "index = 'lists'", "expiry = 'loose', index = 'lists'"])
+    if is_near:
+        ways = ", ".join(filter(None, [ways, chance.choice(["", "route = 'space'", "", "route = 'query'"])]))
     sql = f"FOR {variables} WHEN {' AND '.join(said)} REPORT {'FIRST' if is_first else 'ALL'}"
     begin, end = chance.choice([None, None, 2, 5]), chance.choice([None, None, 7])
     sql += f" WITH ({ways})" if ways else ""
     return Tale(f"t{number}", sql, streams, sizes, tuple(own), tuple(pairs), is_first, begin, end)
+
+
+def nearness(chance: Chance, names: str, sizes: tuple[int, ...]) -> Iterator[tuple[str, Pair]]:
+    """Each variable is near the one before it, and the members of a set are near each other."""
+    for i, size in enumerate(sizes):
+        for j, asked in ((i - 1, i > 0), (i, size > 1)):
+            if asked:
+                op, r = chance.choice(["<=", "<"]), chance.constant([2, 1, 3])
+                text = names[i] if i == j else f"{names[j]}, {names[i]}"
+                holds = OPERATORS[op]
+                yield (
+                    f"DISTANCE({text}) {op} {r}",
+                    Pair(j, i, lambda a, b, holds=holds, r=r: holds(squares(a, b), r * r)),
+                )
 
 
 def of_one(chance: Chance, name: str) -> tuple[str, Holds]:
@@ -149,7 +180,7 @@ def of_one(chance: Chance, name: str) -> tuple[str, Holds]:
         return f"{name}.v + 1 > {v}", lambda a: a["v"] is not None and a["v"] + 1 > v
     x = chance.constant([2, 1, 3])
     if kind == "inside":
-        return f"{name}.location INSIDE (0, 0, {x}, 1)", lambda a: a["x"] <= x and a["y"] <= 1
+        return f"{name}.location INSIDE (0, 0, {x}, 1)", lambda a: 0 <= a["x"] <= x and 0 <= a["y"] <= 1
     return f"{name}.x <= {x}", lambda a: a["x"] <= x
 
 

@@ -42,6 +42,8 @@ I64 = npt.NDArray[np.int64]
 F64 = npt.NDArray[np.float64]
 
 ENDLESS = np.int64(1) << np.int64(62)
+# The bit of `is_of` of an event that completes nothing here, since another merge partition searches for it.
+GUEST = 63
 
 
 class Rows(NamedTuple):
@@ -51,7 +53,7 @@ class Rows(NamedTuple):
     order: I64
     ts: I64
     place: F64  # x and y
-    is_of: npt.NDArray[np.uint64]  # a bit for each variable it may stand for
+    is_of: npt.NDArray[np.uint64]  # a bit for each variable it may stand for, and GUEST
     value: I64
     nulls: I64  # a bit for each value
 
@@ -222,7 +224,7 @@ def meet(rules: Rules, live: Live, rows: Rows, row: int, how: How, found: Found,
     some = 0
     for c in range(len(found.mine)):
         some += found.is_complete[c]
-    return some > 0
+    return some > 0 and not rows.is_of[row] >> np.uint64(GUEST)
 
 
 @jit_bare

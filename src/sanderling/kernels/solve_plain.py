@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from sanderling.kernels.agree import EQUAL, LESS, MORE, Rules
-from sanderling.kernels.solve import How, Rows
+from sanderling.kernels.solve import GUEST, How, Rows
 
 
 class Entry:
@@ -53,7 +53,8 @@ class PlainSolver:
             mine = {c: Entry(rows, row, c) for c in self.kinds if is_of >> self.first_of[c] & 1}
             met = self.meet(mine)
             self.renew(mine, met)
-            found = sorted(s for c in mine for s in self.search(mine[c], met[c]))
+            searched = () if is_of >> GUEST else mine
+            found = sorted(s for c in searched for s in self.search(mine[c], met[c]))
             told += [(row, *s) for s in (found[:1] if self.how.is_first else found)]
             for entry in mine.values():
                 self.hold(entry)

@@ -21,6 +21,7 @@ from sanderling.batches import TURNS
 from sanderling.clock import NOTHING_YET, ticks_from
 from sanderling.merge.consolidate import put_together, repeated
 from sanderling.merge.constants import Constants
+from sanderling.merge.tracts import ALONE, Partition
 from sanderling.merge.tree import Tree
 from sanderling.merge.turns import Turned, Turns
 from sanderling.plan.plans import PlannedTable, PlannedTree
@@ -49,10 +50,12 @@ class Composed:
     however streams are cut into batches and whichever of them runs ahead.
     """
 
-    def __init__(self, planned: PlannedTree, tables: Tables, is_joining: bool = False):
+    def __init__(
+        self, planned: PlannedTree, tables: Tables, is_joining: bool = False, partition: Partition = ALONE
+    ):
         self.planned = planned
         self.tables = tables
-        self.tree = Tree(planned.root, Constants(planned.queries, planned.constants))
+        self.tree = Tree(planned.root, Constants(planned.queries, planned.constants), partition)
         self.ready = NOTHING_YET  # all streams have closed this tick
         self.waiting: dict[int, pa.Table] = {}
         self.turns = Turns()

@@ -1,12 +1,13 @@
 """One merge partition: what needs several shards, put together per query.
 
 The engine is pure: parcels in, parcels out. Queries are spread over merge partitions by their
-numbers; queries that a shard can finish never come here.
+numbers, triggers that are bounded in distance by space as well (tracts.py); queries that a shard can
+finish never come here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +17,7 @@ from sanderling.merge.composed import Closed, Composed, Input
 from sanderling.merge.consolidate import consolidate
 from sanderling.merge.latest import MergeLatest, Order
 from sanderling.merge.nearest import MergeNearest
+from sanderling.merge.tracts import Partition, Tracts
 from sanderling.plan.plans import Plan, Plans, StreamPlan, Template
 from sanderling.route.controls import told_figures
 from sanderling.route.parcels import ANSWER, ASK, CANDIDATES, CLOCK, DELTAS, LISTING, PLAN, Parcel
@@ -30,10 +32,12 @@ def needs_merge(templates: dict[int, Template], parcel: Parcel) -> bool:
     )
 
 
-def merge_of(parcel: Parcel, partitions: int) -> Iterator[tuple[int, Parcel]]:
-    """The parts of a parcel that needs merging, with the merge partition each goes to: by query.
+def merge_of(
+    parcel: Parcel, partitions: int, tracts: Mapping[int, tuple[int, Tracts]]
+) -> Iterator[tuple[int, Parcel]]:
+    """The parts of a parcel that needs merging, with the merge partition each goes to: by query, or by space.
 
-    A plan is for all of them, and so are the time and the order of readings.
+    A plan is for all of them, and so are the time and the order of readings. `tracts` is by template.
     """
     if parcel.kind in (PLAN, LISTING) or partitions == 1:
         yield from ((number, parcel) for number in range(partitions))
@@ -44,22 +48,33 @@ def merge_of(parcel: Parcel, partitions: int) -> Iterator[tuple[int, Parcel]]:
             mine = [query for query in queries if query % partitions == number]
             yield number, Parcel(ASK, parcel.table, {**parcel.header, "queries": mine})
         return
-    home = parcel.table.column("query").to_numpy() % partitions
+    if parcel.kind == DELTAS and parcel.header["template"] in tracts:
+        branch, own = tracts[parcel.header["template"]]
+        for number, rows in own.shared_out(branch, parcel.table, partitions):
+            yield number, Parcel(DELTAS, rows, parcel.header)
+        return
+    query = parcel.table.column("query").to_numpy()
+    home, is_everywhere = query % partitions, np.zeros(len(query), np.bool_)
+    if parcel.kind == CLOCK:
+        for _, own in tracts.values():
+            is_everywhere |= np.isin(query, own.queries)
     numbers = range(partitions) if parcel.kind == CLOCK else np.unique(home).tolist()
     for number in numbers:
-        yield number, Parcel(parcel.kind, parcel.table.filter(pa.array(home == number)), parcel.header)
+        mine = pa.array((home == number) | is_everywhere)
+        yield number, Parcel(parcel.kind, parcel.table.filter(mine), parcel.header)
 
 
 class Merge:
-    """All streams of one merge partition. While the plan lives, `plans` gives each version of it.
+    """All streams of one of so many merge partitions. While the plan lives, `plans` gives each version of it.
 
     Promises (tests/properties/test_knn.py, test_sql.py):
       exact     signed rows are the difference of two answers, whichever shard they come from
       complete  a batch's parcels of all shards come together: all shards close the same ticks in it
     """
 
-    def __init__(self, plan: Plan, number: int, plans: Plans | None = None):
+    def __init__(self, plan: Plan, number: int, plans: Plans | None = None, partitions: int = 1):
         self.number = number
+        self.partition = Partition(number, partitions)
         self.plans = plans
         self.is_counting = False
         self.figures = Figures()
@@ -90,7 +105,7 @@ class Merge:
         for planned in plan.trees:
             known = trees.get(planned.template.id)
             if known is None:
-                known = Composed(planned, tables, is_joining=is_running)
+                known = Composed(planned, tables, is_running, self.partition)
             else:
                 known.turn_to(planned, tables)
             self.composed[planned.template.id] = known

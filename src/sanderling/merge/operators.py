@@ -9,13 +9,14 @@ from sanderling.merge.first import First
 from sanderling.merge.join import Join
 from sanderling.merge.select import Select
 from sanderling.merge.solve import Solve
+from sanderling.merge.tracts import ALONE, Partition
 from sanderling.merge.union import Union
 from sanderling.plan import tree
 from sanderling.plan.tree import Node
 
 
 def operator_of(
-    node: Node, constants: Constants
+    node: Node, constants: Constants, partition: Partition = ALONE
 ) -> Select | Join | Aggregate | Distinct | First | Union | Solve | None:
     """None for what comes from outside."""
     match node:
@@ -34,4 +35,4 @@ def operator_of(
         case tree.Union():
             return Union()
         case tree.Solve():
-            return Solve(node, constants)
+            return Solve(node, constants, partition)

@@ -16,12 +16,14 @@ import pyarrow as pa
 
 from sanderling import relational
 from sanderling.clock import tick_ends
+from sanderling.kernels.solve import GUEST
 from sanderling.keys import Keys
 from sanderling.merge.codes import Column, code, new_texts
 from sanderling.merge.constants import Constants
 from sanderling.merge.ranks import key_ranks
 from sanderling.merge.shown import Shown
 from sanderling.merge.signed import Signed
+from sanderling.merge.tracts import ALONE, Partition, Tracts, floats
 from sanderling.merge.triggers import Events, Solutions, Solver
 from sanderling.plan import tree
 from sanderling.plan.constraint_graph import FLOAT, Graph, complete
@@ -31,6 +33,7 @@ from sanderling.plan.trigger_graph import stated
 WORTH_COMPACTING = 10_000
 
 I64 = npt.NDArray[np.int64]
+F64 = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
 
@@ -38,11 +41,14 @@ class Solve:
     """All triggers of one shape.
 
     Promises (tests/properties/test_trigger.py, tests/scripts/trigger): a row for each combination of events
-    that satisfies all constraints, at the tick of its last event, whatever came in which batch.
+    that satisfies all constraints, at the tick of its last event, whatever came in which batch. Routed by
+    space, it is told in the merge partition that is that event's home (test_trigger_space.py).
     """
 
-    def __init__(self, node: tree.Solve, constants: Constants):
-        self.node, self.constants = node, constants
+    def __init__(self, node: tree.Solve, constants: Constants, partition: Partition = ALONE):
+        self.node, self.constants, self.partition = node, constants, partition
+        self.tracts = self._tracts()
+        self.guests = 0  # rows of the last batch whose home is elsewhere
         self.over: I64 = np.empty(0, np.int64)  # ended, though their constants are still known
         self.next_order = 0
         self.texts, self._many_texts = new_texts(), WORTH_COMPACTING
@@ -64,6 +70,11 @@ class Solve:
     def _triggers(self) -> I64:
         return np.setdiff1d(self.constants.queries, self.over)
 
+    def _tracts(self) -> Tracts | None:
+        """None: every event is at home here."""
+        is_spread = self.node.halos and self.partition.of > 1 and len(self.constants.queries)
+        return Tracts.of(self.node, self.constants) if is_spread else None
+
     def _graph(self) -> Graph:
         queries = self._triggers()
 
@@ -76,11 +87,13 @@ class Solve:
         """Queries may have come and gone."""
         if not np.array_equal(self.solver.triggers, self._triggers()):
             self.solver.turn_to(self._triggers(), self._graph())
+            self.tracts = self._tracts()
 
     # ----- events in
 
     def apply(self, inputs: Sequence[Signed], begun: Signed) -> Signed:
         self._follow()
+        self.guests = 0
         came = [self._arriving(rows) for rows in inputs]
         if not any(len(rows) for rows in came):
             return Signed.none([t.arrow for t in self.node.types])
@@ -139,8 +152,12 @@ class Solve:
         event = np.empty(len(order), np.int64)
         event[by_event] = np.cumsum(is_first) - 1
         some = by_event[first]
-        ts, x, y = (np.concatenate([_numbers(rows.columns[c]) for rows in came])[some] for c in (0, 2, 3))
+        ts = np.concatenate([_int64(rows.columns[0]) for rows in came])[some]
+        x, y = (np.concatenate([floats(rows.columns[c]) for rows in came])[some] for c in (2, 3))
         is_of = np.bitwise_or.reduceat(self.mask[branch[by_event]], first)
+        is_guest = ~self._is_home(query[some], x, y)
+        is_of[is_guest] |= np.uint64(1 << GUEST)
+        self.guests = int(is_guest[event].sum())
         value = np.zeros((len(first), len(self.node.values)), np.int64)
         is_null = np.ones(value.shape, np.bool_)
         for place, what in enumerate(self.node.values):
@@ -148,10 +165,14 @@ class Solve:
             value[mine, place], is_null[mine, place] = _coded(
                 came[what.branch].columns[what.column], what.kind, self.texts
             )
-        return Events(
-            query[some], order[some], ts.astype(np.int64), x.astype(np.float64), y.astype(np.float64), is_of,
-            value, is_null,
-        )  # fmt: skip
+        return Events(query[some], order[some], ts, x, y, is_of, value, is_null)
+
+    def _is_home(self, query: I64, x: F64, y: F64) -> Bools:
+        """Which events this merge partition searches for; the others only wait here."""
+        if self.tracts is None:
+            return np.ones(len(query), np.bool_)
+        is_mine: Bools = self.tracts.home(query, x, y, self.partition.of) == self.partition.number
+        return is_mine
 
     # ----- solutions out
 
@@ -193,7 +214,11 @@ class Solve:
         self._follow()
 
     def held(self) -> int:
-        return self.solver.events
+        """Live events, each counted at home."""
+        if self.tracts is None:
+            return self.solver.events
+        trigger, order, place = self.solver.places()
+        return len(np.unique(order[self._is_home(trigger, place[:, 0], place[:, 1])]))
 
     def saved(self) -> dict[str, pa.Table]:
         texts = pa.table({"text": self.texts.all})
@@ -227,8 +252,3 @@ def _chunks(column: Column) -> list[pa.Array]:
 
 def _int64(column: Column) -> I64:
     return np.asarray(column.to_numpy(), np.int64)
-
-
-def _numbers(column: Column) -> npt.NDArray[np.generic]:
-    flat = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    return np.asarray(flat.to_numpy(zero_copy_only=False))

@@ -22,6 +22,8 @@ from sanderling.figures import Figures
 from sanderling.merge.constants import Constants
 from sanderling.merge.operators import operator_of
 from sanderling.merge.signed import Signed
+from sanderling.merge.solve import Solve
+from sanderling.merge.tracts import ALONE, Partition
 from sanderling.plan import tree
 from sanderling.plan.tree import Node, children_of, numbered
 
@@ -50,6 +52,7 @@ class Station:
     operator: Operator | None
     inputs: list[int]
     rows_in: int = 0
+    guests: int = 0  # rows that came beside these, and are counted at home
     rows_out: int = 0
     seconds: float = 0.0
 
@@ -71,14 +74,14 @@ class Tree:
     batches nor the order of rows shows; saved and restored it goes on the same.
     """
 
-    def __init__(self, root: Node, constants: Constants):
+    def __init__(self, root: Node, constants: Constants, partition: Partition = ALONE):
         self.root = root
         self.constants = constants
         self.stations: list[Station] = []  # each behind its inputs
         numbers = numbered(root)  # what stands twice in a tree is worked out once
         for node in numbers:
             inputs = [numbers[child] for child in children_of(node)]
-            self.stations.append(Station(node, operator_of(node, constants), inputs))
+            self.stations.append(Station(node, operator_of(node, constants, partition), inputs))
 
     def apply(self, branches: dict[int, pa.Table], tables: dict[str, pa.Table], begun: pa.Table) -> pa.Table:
         """One batch: changes of branches and of tables (with query -1, columns by name), and which queries
@@ -93,10 +96,13 @@ class Tree:
                 result = _from_outside(station.node, branches, tables)
             else:
                 inputs = [results[i] for i in station.inputs]
-                station.rows_in += sum(len(rows) for rows in inputs)
+                rows_in = sum(len(rows) for rows in inputs)
                 is_quiet = not len(beginning) and not any(len(rows) for rows in inputs)
                 types = [t.arrow for t in station.node.types]
                 result = Signed.none(types) if is_quiet else station.operator.apply(inputs, beginning)
+                guests = station.operator.guests if isinstance(station.operator, Solve) and rows_in else 0
+                station.rows_in += rows_in - guests
+                station.guests += guests
             station.rows_out += len(result)
             station.seconds += time.perf_counter() - started
             results.append(result)
@@ -139,12 +145,12 @@ class Tree:
 
     def count_anew(self) -> None:
         for station in self.stations:
-            station.rows_in, station.rows_out, station.seconds = 0, 0, 0.0
+            station.rows_in, station.guests, station.rows_out, station.seconds = 0, 0, 0, 0.0
 
     def count_into(self, figures: Figures, name: str) -> None:
         """What each station has done since; those that did nothing hold what they held."""
         for number, station in enumerate(self.stations):
-            if station.rows_in or station.rows_out:
+            if station.rows_in or station.rows_out or station.guests:
                 operator = f"{name} {number}"
                 figures.add(operator, station.rows_in, station.rows_out, station.seconds)
                 if station.operator is not None:

@@ -58,7 +58,7 @@ class Events(NamedTuple):
     ts: I64
     x: F64
     y: F64
-    is_of: npt.NDArray[np.uint64]  # a bit for each variable whose own conditions it satisfies
+    is_of: npt.NDArray[np.uint64]  # a bit for each variable whose own conditions it satisfies, and GUEST
     value: I64
     is_null: Bools
 
@@ -191,6 +191,12 @@ class Solver:
     @property
     def most_entries(self) -> int:
         return int(self.live.counts[MOST_ENTRIES])
+
+    def places(self) -> tuple[I64, I64, F64]:
+        """By entry its trigger, its event, and where that is; in any order."""
+        entries = self.live.heap[: self.live.counts[HEAP], ENTRY]
+        whole = self.live.whole[entries]
+        return self.triggers[whole[:, TRIGGER]], whole[:, ORDER], self.live.place[entries]
 
     def orders(self) -> I64:
         """The live events, by their numbers; of others nothing need be remembered."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from sanderling.clock import show_duration
 from sanderling.plan.constraint_graph import Graph, complete
 from sanderling.plan.tree import Solve
 from sanderling.plan.trigger_graph import stated
+from sanderling.plan.trigger_space import LEAST, side_of
 
 
 def words_of_solve(node: Solve) -> str:
@@ -25,7 +27,8 @@ def notes_of_solve(node: Solve, constants: pa.Table, row: int) -> tuple[str, ...
 
     graph = complete(stated(node, value_of))
     rest = (f"and, of what is found: {node.rest.words}",) if node.rest is not None else ()
-    return (*_matrix(graph), *_compares(node, graph), *rest, _expiry(graph))
+    halos = np.array([value_of(halo) for halo in node.halos], np.float64)
+    return (*_matrix(graph), *_compares(node, graph), *rest, _expiry(graph), _route(node, halos))
 
 
 def _matrix(graph: Graph) -> list[str]:
@@ -57,6 +60,15 @@ def _compares(node: Solve, graph: Graph) -> list[str]:
         return []
     pairs = dict.fromkeys((graph.names[c.i], graph.names[c.j]) for c in node.compares)
     return ["compared: " + ", ".join(f"{one} with {other}" for one, other in pairs)]
+
+
+def _route(node: Solve, halos: npt.NDArray[np.float64]) -> str:
+    """Where events are sent to: those of a variable to all tracts that are no further away than this."""
+    if not node.halos:
+        return "routed by query"
+    far = np.where(halos > 2 * LEAST, halos, 0.0)
+    words = ", ".join(f"{v.name} {far[v.branch]:.6g}" for v in node.variables)
+    return f"routed by space: tracts of {side_of(halos.max()):.6g}, halo {words}"
 
 
 def _expiry(graph: Graph) -> str:

@@ -217,7 +217,7 @@ class Solve:
 
     A row has what is shown of each variable, one after the other. Compares name columns by their place in
     `values`, and `differences` has a constant for each of them (None: it has none). The rest is a condition
-    on the row.
+    on the row. Where it is routed by space, `halos` says by branch how far away its events have to be known.
     """
 
     branches: tuple[Branch, ...]
@@ -233,6 +233,7 @@ class Solve:
     expiry: str
     index: str
     tick_us: int
+    halos: tuple[Computed, ...] = ()
 
     @property
     def types(self) -> tuple[SqlType, ...]:

@@ -8,6 +8,7 @@ SELECT ► what is computed of a solution; without it, key and time of every var
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import combinations, pairwise, product
 
 import numpy as np
@@ -19,7 +20,7 @@ from sanderling.language.statements import CreateTrigger, Name, RegisterQuery, S
 from sanderling.plan import tree
 from sanderling.plan.compose import outputs_of, refuse_other_ticks
 from sanderling.plan.compositions import Composition
-from sanderling.plan.constraint_graph import Apart, Compare, Contradiction, Unbounded, complete
+from sanderling.plan.constraint_graph import Apart, Compare, Contradiction, Graph, Unbounded, complete
 from sanderling.plan.constraints import Constraints, for_members
 from sanderling.plan.declarations import Declarations
 from sanderling.plan.distances import uses_of, written_out
@@ -29,10 +30,11 @@ from sanderling.plan.selects import SelectPlanner
 from sanderling.plan.sides import RowScope, Side, Uses
 from sanderling.plan.trigger_branches import Arms
 from sanderling.plan.trigger_graph import circle_in_words, stated
+from sanderling.plan.trigger_space import halos_of, unbounded_pair
 from sanderling.types import TYPES
 
-# The first is the default: what the benchmark found best (docs/decisions/0020).
-TRIGGER_OPTIONS = {"expiry": ("tight", "loose"), "index": ("grid", "lists")}
+# The first is the default: what the benchmark found best (docs/decisions/0020); by space, where that can be.
+TRIGGER_OPTIONS = {"expiry": ("tight", "loose"), "index": ("grid", "lists"), "route": ("space", "query")}
 MOST_VARIABLES = 32
 
 
@@ -76,7 +78,9 @@ class Trigger:
             times, distances, tuple(self.arms.values), *compares, self._condition(rest),
             self.statement.is_first, options["expiry"], options["index"], self.arms.all[0].stream.tick_us,
         )  # fmt: skip
-        self._refuse_odd_graph(node)
+        graph = self._completed(node)
+        if options["route"] == "space" and not self._is_wide(graph):
+            node = replace(node, halos=self._halos(graph, variables))
         derived = Grouping(self.selects, self.constants).planned(select, node, [], self.row)
         branches = tuple(arm.finished() for arm in self.arms.all)
         refuse_other_ticks(branches, self.statement.name, self.text)
@@ -184,11 +188,12 @@ class Trigger:
         sql, reads, words = self.selects.where(where, self.row, self.constants)
         return None if sql is None else tree.Computed(sql, TYPES["BOOLEAN"], reads, words or "")
 
-    def _refuse_odd_graph(self, node: tree.Solve) -> None:
+    def _completed(self, node: tree.Solve) -> Graph:
+        """The graph with all that follows; one that makes no sense is refused."""
         value = {c.name: c.value for c in self.constants}
         graph = stated(node, lambda computed: value[next(iter(computed.reads))])
         try:
-            complete(graph)
+            return complete(graph)
         except Contradiction as e:
             message = f"no events can satisfy this: {circle_in_words(graph, e.args)}"
             hint = "look at the times of these variables"
@@ -204,6 +209,22 @@ class Trigger:
             first, second = (self._time_of(i) for i in e.args)
             hint = f"add {second} - {first} < 1 HOUR, or WITHIN 1 HOUR"
             raise self._refuse("query.trigger_unbounded", message, hint, self.span) from e
+
+    def _is_wide(self, graph: Graph) -> bool:
+        """Whether events of a solution may be anywhere; refused, if it is to be routed by space."""
+        pair = unbounded_pair(graph)
+        if pair is None:
+            return False
+        if "route" in self.statement.options:
+            _, asked = self.statement.options["route"]
+            one, other = (graph.names[i] for i in pair)
+            message = f'nothing says how far "{one}" and "{other}" may be apart: it cannot be routed by space'
+            hint = "add a bound, DISTANCE(…) < 1000, or write route = 'query'"
+            raise self._refuse("query.bad_option", message, hint, asked.span)
+        return True
+
+    def _halos(self, graph: Graph, variables: tuple[tree.Variable, ...]) -> tuple[tree.Computed, ...]:
+        return tuple(self._constant(halo) for halo in halos_of(graph, variables, len(self.arms.all)))
 
     def _time_of(self, member: int) -> str:
         side = self.row.all[member]

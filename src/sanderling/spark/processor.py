@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from sanderling.deliver.log import put_part
 from sanderling.merge.merge import Merge, merge_of, needs_merge
+from sanderling.merge.tracts import tracts_of
 from sanderling.operate.shard import Shard
 from sanderling.route.parcels import PART, Parcel
 from sanderling.settings import Settings
@@ -51,7 +52,8 @@ class ShardProcessor(StoredEngine):
 
     def blobs(self, engine: Any, turn: str, parcels: list[Parcel]) -> Iterator[tuple[int, bytes]]:
         """With the merge partition that each goes to: what is not to be merged goes with its own shard's."""
-        templates = self.plans.plan(engine.version).templates() if self.is_merged else {}
+        plan = self.plans.plan(engine.version)
+        templates, tracts = (plan.templates(), tracts_of(plan)) if self.is_merged else ({}, {})
         to_merge: list[Parcel] = []
         direct: list[Parcel] = []
         for parcel in parcels:
@@ -69,7 +71,7 @@ class ShardProcessor(StoredEngine):
         for blob in blobs:
             yield engine.number, blob
         for parcel in to_merge:
-            for number, part in merge_of(parcel, len(self.keys)):
+            for number, part in merge_of(parcel, len(self.keys), tracts):
                 yield number, part.to_bytes()
 
     def frame(self, keys: list[int], blobs: list[bytes]) -> pd.DataFrame:
@@ -89,7 +91,7 @@ class MergeProcessor(StoredEngine):
         return cast(State, merged)
 
     def new_engine(self, number: int) -> Any:
-        engine = Merge(self.plans.plan(self.first), number, self.plans.plan)
+        engine = Merge(self.plans.plan(self.first), number, self.plans.plan, len(self.keys))
         engine.is_counting = self.settings.is_counted
         return engine
 

@@ -1,0 +1,132 @@
+"""Which merge partitions search for which events of a trigger: by space where it can be, else by query.
+
+rows of a branch ──► the tract of each, and those that its halo touches ──► their merge partitions, once each
+
+Each tract of a trigger has one merge partition for its home, which tells what events of the tract complete.
+Elsewhere they are guests: they only wait for others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sanderling.kernels.hashing import hash_integers
+from sanderling.kernels.live import EDGE
+from sanderling.merge.codes import Column
+from sanderling.merge.constants import Constants
+from sanderling.plan import tree
+from sanderling.plan.plans import Plan
+from sanderling.plan.tree import solve_of
+from sanderling.plan.trigger_space import side_of
+
+I64 = npt.NDArray[np.int64]
+F64 = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+
+# As good as hashing for many tracts, and better for few (docs/decisions/0022).
+UPWARD = 3
+X, Y = "c2", "c3"  # of a branch's rows (plan/trigger_branches.py)
+
+
+class Partition(NamedTuple):
+    """A merge partition among all."""
+
+    number: int
+    of: int
+
+
+ALONE = Partition(0, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Tracts:
+    """Those of the triggers of one shape, which may differ in their halos.
+
+    Promises (tests/properties/test_trigger_space.py):
+      home   an event has one, whichever branch it comes from, and is sent there
+      reach  an event is sent to the home of any other that is no further away than its halo
+    """
+
+    queries: I64  # in order
+    halo: F64  # by trigger and branch
+    side: F64
+
+    @classmethod
+    def of(cls, node: tree.Solve, constants: Constants) -> Tracts:
+        some = [constants.columns.column(name).to_numpy() for c in node.halos for name in c.reads]
+        halo = np.stack(some, axis=1).astype(np.float64)
+        return cls(constants.queries, halo, side_of(halo.max(axis=1)))
+
+    def home(self, query: I64, x: F64, y: F64, partitions: int) -> I64:
+        """By event its merge partition."""
+        side = self.side[self._trigger(query)]
+        return _partition(query, _cell(x, side), _cell(y, side), partitions)
+
+    def reached(self, branch: int, query: I64, x: F64, y: F64, partitions: int) -> I64:
+        """By event those of the tracts within its halo: up to four, that of its home among them."""
+        trigger = self._trigger(query)
+        side, halo = self.side[trigger], self.halo[trigger, branch]
+        # No number is too large or too small here: sums, quotients and cells grow with the place.
+        xs, ys = ([_cell(at - halo, side), _cell(at + halo, side)] for at in (x, y))
+        return np.stack([_partition(query, a, b, partitions) for a in xs for b in ys], axis=1)
+
+    def shared_out(self, branch: int, rows: pa.Table, partitions: int) -> Iterator[tuple[int, pa.Table]]:
+        """Rows of a branch by merge partition."""
+        query = np.asarray(rows.column("query").to_numpy(), np.int64)
+        to = self.reached(branch, query, floats(rows.column(X)), floats(rows.column(Y)), partitions)
+        is_again = np.zeros(to.shape, np.bool_)
+        for k in range(1, to.shape[1]):
+            is_again[:, k] = (to[:, :k] == to[:, k, None]).any(axis=1)
+        row, _ = np.nonzero(~is_again)
+        to = to[~is_again]
+        order = np.argsort(to, kind="stable")
+        numbers, first = np.unique(to[order], return_index=True)
+        for number, mine in zip(numbers.tolist(), np.split(row[order], first[1:]), strict=True):
+            yield number, rows.take(pa.array(mine))
+
+    def _trigger(self, query: I64) -> I64:
+        """By number; what has been dropped goes anywhere, since nobody takes it."""
+        return np.minimum(np.searchsorted(self.queries, query), len(self.queries) - 1)
+
+
+def tracts_of(plan: Plan) -> dict[int, tuple[int, Tracts]]:
+    """By template of a branch whose rows are shared out by space: which branch it is, and the tracts."""
+    found: dict[int, tuple[int, Tracts]] = {}
+    for planned in plan.trees:
+        node = solve_of(planned.root)
+        if node is not None and node.halos and len(planned.queries):
+            tracts = Tracts.of(node, Constants(planned.queries, planned.constants))
+            found |= {template: (branch, tracts) for branch, template in enumerate(planned.branches)}
+    return found
+
+
+def floats(column: Column) -> F64:
+    """Places as they are compared; what is missing is no number."""
+    flat = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    return np.asarray(flat.to_numpy(zero_copy_only=False)).astype(np.float64)
+
+
+def _cell(place: F64, side: F64) -> I64:
+    """Grows with the place, however large; no number is below all."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        at = np.floor(place / side)
+    return np.where(np.isnan(at), -EDGE, np.clip(at, -EDGE, EDGE)).astype(np.int64)
+
+
+def _partition(query: I64, cell_x: I64, cell_y: I64, partitions: int) -> I64:
+    """In turns from left to right and from below, so that few tracts are shared out evenly too.
+
+    Every eight tracts the turns begin elsewhere: what lies along a line is not all in one. The number of the
+    query is added, so that many triggers share out even what happens in one tract.
+    """
+    # Around 0, where many have all their places, the turns go on.
+    block_x, block_y = ((cell + 4) >> 3 for cell in (cell_x, cell_y))
+    begin = hash_integers(hash_integers(block_x).view(np.int64) ^ block_y)
+    turn = cell_x % partitions + UPWARD * (cell_y % partitions) + query
+    return ((begin % np.uint64(partitions)).astype(np.int64) + turn) % partitions
