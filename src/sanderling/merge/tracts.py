@@ -120,13 +120,13 @@ def _cell(place: F64, side: F64) -> I64:
 
 
 def _partition(query: I64, cell_x: I64, cell_y: I64, partitions: int) -> I64:
-    """In turns from left to right and from below, so that few tracts are shared out evenly too.
+    """Dealt to one after the other, from left to right, so that few tracts are shared out evenly too.
 
-    Every eight tracts the turns begin elsewhere: what lies along a line is not all in one. The number of the
-    query is added, so that many triggers share out even what happens in one tract.
+    Every eight tracts dealing begins with another: what lies along a line is not all in one. The number of
+    the query is added, so that many triggers share out even what happens in one tract.
     """
-    # Around 0, where many have all their places, the turns go on.
-    block_x, block_y = ((cell + 4) >> 3 for cell in (cell_x, cell_y))
-    begin = hash_integers(hash_integers(block_x).view(np.int64) ^ block_y)
-    turn = cell_x % partitions + UPWARD * (cell_y % partitions) + query
-    return ((begin % np.uint64(partitions)).astype(np.int64) + turn) % partitions
+    # Not at 0, around which many have all their places.
+    patch_x, patch_y = ((cell + 4) >> 3 for cell in (cell_x, cell_y))
+    first = hash_integers(hash_integers(patch_x).view(np.int64) ^ patch_y)
+    dealt = cell_x % partitions + UPWARD * (cell_y % partitions) + query
+    return ((first % np.uint64(partitions)).astype(np.int64) + dealt) % partitions
