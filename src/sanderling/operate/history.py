@@ -96,8 +96,13 @@ class History:
 
     @property
     def oldest_tick(self) -> int:
-        """No reading that is held belongs to an earlier tick."""
-        return tick_end(int(self.ts[0]), self.stream.tick_us) if len(self) else self.closed_to
+        """No reading that is held, or that windows of time would hold, belongs to an earlier tick.
+
+        So of what goes by time no shard knows more than another, whatever readings it has.
+        """
+        size = max((w.size for w in self._living(self._ends) if w.is_of_time), default=1)
+        oldest = self.closed_to if self.closed_to == NOTHING_YET else self.closed_to - size + 1
+        return tick_end(min([oldest, *self.ts[:1].tolist()]), self.stream.tick_us)
 
     def __len__(self) -> int:
         return len(self._ts)
