@@ -123,13 +123,13 @@ def pipeline_rows(rows: list[dict[str, Any]]) -> None:
 def push_down(rows: list[dict[str, Any]]) -> None:
     """Of the smallest and the largest share that passes WHERE."""
     wheres = sorted({r["WHERE"] for r in rows})
-    counts = sorted({r["conditions"] for r in rows})
-    figure, grid = plt.subplots(2, len(counts), figsize=(10, 5.2), sharex=True, sharey="row", squeeze=False)
+    cases = list(dict.fromkeys((r["judge"], r["conditions"]) for r in rows))
+    figure, grid = plt.subplots(2, len(cases), figsize=(12, 5.2), sharex=True, sharey="row", squeeze=False)
     lines = (("WHERE first", GREY, "o-"), ("INSIDE first", ORANGE, "o-"), ("chosen", BLUE, "x:"))
     for line, what in zip(grid, ("rows", "ms"), strict=True):
-        for axes, count in zip(line, counts, strict=True):
+        for axes, case in zip(line, cases, strict=True):
             for where, width in zip((wheres[0], wheres[-1]), (1, 2), strict=True):
-                some = [r for r in rows if (r["conditions"], r["WHERE"]) == (count, where)]
+                some = [r for r in rows if (r["judge"], r["conditions"], r["WHERE"]) == (*case, where)]
                 x = [100 * r["region"] for r in some]
                 for order, color, style in lines:
                     y = [r[f"{order}, {what}"] for r in some]
@@ -139,8 +139,8 @@ def push_down(rows: list[dict[str, Any]]) -> None:
             axes.set_yscale("log")
             axes.set_xticks(x, [f"{v:g} %" for v in x])
             axes.minorticks_off()
-    for axes, count in zip(grid[0], counts, strict=True):
-        axes.set_title(f"{count} distinct condition{'' if count == 1 else 's'}", fontsize=10)
+    for axes, (judge, count) in zip(grid[0], cases, strict=True):
+        axes.set_title(f"{judge}, {count} distinct condition{'' if count == 1 else 's'}", fontsize=10)
     for axes in grid[1]:
         axes.set_xlabel("of all objects are in each region")
     grid[0][0].set_ylabel("rows judged a tick")

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sanderling.operate import conditions
-from sanderling.operate.comparisons import Comparison, comparisons, values_of
+from sanderling.operate.comparisons import Comparison, comparisons, is_compared, judged_pairs, values_of
 from sanderling.operate.comparisons import judged as judged_plainly
 
 NUMBERS = [0, 1, -1, 2, 2**53, 2**53 + 1, -(2**62), 2**62]
@@ -50,6 +50,46 @@ def test_they_hold_as_in_duckdb(data: st.DataObject) -> None:
     assert got is not None
     whole = columns | {name: pa.repeat(scalar, 8) for name, scalar in scalars.items()}
     assert got.tolist() == conditions.judged(sql, whole, 8).tolist()
+
+
+@given(data=st.data())
+def test_so_they_do_where_each_reading_has_its_own_constants(data: st.DataObject) -> None:
+    names = data.draw(st.lists(st.sampled_from(sorted(KINDS)), min_size=1, max_size=3))
+    columns, constants, parts = {}, {}, []
+    for number, name in enumerate(names):
+        type_, values = KINDS[name]
+        some = data.draw(st.lists(st.sampled_from([None, *values]), min_size=8, max_size=8))
+        columns[f"r:{name}"] = pa.chunked_array([pa.array(some, type_)])
+        kinds = [[c for c in CONSTANTS[name] if isinstance(c, kind)] for kind in (int, float, str)]
+        offered = data.draw(st.sampled_from([kind for kind in kinds if kind]))
+        own = data.draw(st.lists(st.sampled_from(offered), min_size=8, max_size=8))
+        constants[f"q:p{number}"] = pa.chunked_array([pa.array(own)])
+        op = data.draw(st.sampled_from(["=", "<>"] if name == "k" else ["=", "<>", "<", "<=", ">", ">="]))
+        parts.append(f'"r:{name}" {op} "q:p{number}"')
+    sql = " AND ".join(parts)
+    found = comparisons(sql)
+    assert found is not None
+    types = {name: column.type for name, column in (columns | constants).items()}
+    assert all(is_compared(comparison, types) for comparison in found)
+    got = judged_pairs(
+        found, lambda name: values_of(columns[f"r:{name}"]), lambda name: values_of(constants[name])
+    )
+    assert got is not None
+    assert got.tolist() == conditions.judged(sql, columns | constants, 8).tolist()
+
+
+@pytest.mark.parametrize(
+    ("values", "constants", "op"),
+    [
+        ([1.0], [math.nan], "<"), ([1.0], [None], "<"), (["a"], [None], "="), (["a"], ["b"], "<"),
+        ([1], ["b"], "="),
+    ],
+)  # fmt: skip
+def test_constants_of_their_own_that_are_left_to_duckdb(values: list, constants: list, op: str) -> None:
+    column = pa.chunked_array([pa.array(values)])
+    own = pa.chunked_array([pa.array(constants, column.type if constants == [None] else None)])
+    found = (Comparison("a", op, "q:p0"),)
+    assert judged_pairs(found, lambda _: values_of(column), lambda _: values_of(own)) is None
 
 
 def test_between_is_two() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,11 @@ import pyarrow as pa
 import pytest
 
 from benchmarks.push_down import Always
-from sanderling.operate import conditions, tell
+from sanderling.operate import conditions
 from sanderling.operate.comparisons import judged as judged_plainly
-from sanderling.operate.conditions import judged
-from sanderling.operate.orders import ByCounts, Chooser, Ordered
+from sanderling.operate.comparisons import judged_pairs
+from sanderling.operate.conditions import Bools, judged
+from sanderling.operate.orders import BY_DUCKDB, PLAINLY, ByCounts, Chooser, Ordered
 from sanderling.plan.explain import explain_query
 from sanderling.plan.planner import Planner
 from sanderling.plan.selection import First
@@ -25,13 +27,14 @@ OBJECTS, TICKS = 3_000, 60
 CARS = """
 CREATE STREAM cars (id BIGINT, ts BIGINT, x DOUBLE, y DOUBLE, speed DOUBLE) KEY id TIME ts LOCATION (x, y);
 """
-# Everybody reports a new speed, of 0 to 100, in every tick.
-SMALL = "REGISTER QUERY q AS SELECT id FROM cars WHERE speed >= 10 INSIDE (0, 0, 0.1, 0.2)"
-WIDE = "REGISTER QUERY q AS SELECT id, speed FROM cars WHERE speed >= 99 INSIDE (0, 0, 1, 1)"
-FOLLOWS = "REGISTER QUERY q AS SELECT id FROM cars WHERE speed >= 10 INSIDE ('M', 1, 0.1)"
+# Everybody reports a new speed, of 0 to 100, in every tick. One is judged by DuckDB, the other by NumPy.
+JUDGED, COMPARED = "abs(speed)", "speed"
+SMALL = f"REGISTER QUERY q AS SELECT id FROM cars WHERE {JUDGED} >= 10 INSIDE (0, 0, 0.1, 0.2)"
+WIDE = f"REGISTER QUERY q AS SELECT id, speed FROM cars WHERE {JUDGED} >= 99 INSIDE (0, 0, 1, 1)"
+FOLLOWS = f"REGISTER QUERY q AS SELECT id FROM cars WHERE {JUDGED} >= 10 INSIDE ('M', 1, 0.1)"
 SMALL_WINDOW = f"{SMALL} WINDOW 3 seconds"
 WIDE_WINDOW = f"{WIDE} WINDOW 3 seconds"
-NOBODY = "REGISTER QUERY q AS SELECT id FROM cars WHERE speed > 100 INSIDE (0, 0, 0.1, 0.2)"
+NOBODY = f"REGISTER QUERY q AS SELECT id FROM cars WHERE {JUDGED} > 100 INSIDE (0, 0, 0.1, 0.2)"
 
 
 @dataclass
@@ -107,11 +110,13 @@ WORLDS = pytest.mark.parametrize(
 
 @WORLDS
 @pytest.mark.parametrize("begin", First)
+@pytest.mark.parametrize("what", [JUDGED, COMPARED])
 def test_the_better_order_is_found_from_either(
-    sql: str, better: First, begin: First, batches: list[Path]
+    sql: str, better: First, begin: First, what: str, batches: list[Path]
 ) -> None:
     chooser = Watched(begin)
-    found = order(run_of(sql, chooser, batches))
+    found = order(run_of(sql.replace(JUDGED, what), chooser, batches))
+    assert found.weights is (PLAINLY if what == COMPARED else BY_DUCKDB)
     assert found.first is better
     assert begin is better or found.seen is not None
     assert chooser.changes == ([] if begin is better else [better]), "it does not go to and fro"
@@ -126,15 +131,18 @@ def rows_judged(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         rows.append(n)
         return judged(sql, columns, n)
 
-    def counted_plainly(found: Any, constants: Any, values: Any) -> np.ndarray[Any, Any] | None:
-        verdict = judged_plainly(found, constants, values)
-        if verdict is not None:  # else it is judged once more, and counted there
-            rows.append(len(verdict))
-        return verdict
+    def plainly(judge: Callable[..., Bools | None]) -> Callable[..., Bools | None]:
+        def counted(*given: Any) -> Bools | None:
+            verdict = judge(*given)
+            if verdict is not None:  # else it is judged once more, and counted there
+                rows.append(len(verdict))
+            return verdict
+
+        return counted
 
     monkeypatch.setattr(conditions, "judged", counted)
-    monkeypatch.setattr(conditions, "judged_plainly", counted_plainly)
-    monkeypatch.setattr(tell, "judged", counted)
+    monkeypatch.setattr(conditions, "judged_plainly", plainly(judged_plainly))
+    monkeypatch.setattr(conditions, "pairs_judged_plainly", plainly(judged_pairs))
     return rows
 
 

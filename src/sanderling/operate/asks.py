@@ -16,11 +16,12 @@ import pyarrow as pa
 from sanderling.figures import Figures
 from sanderling.kernels.cross import Moves, Rules
 from sanderling.merge.differ import differs
+from sanderling.operate.comparisons import comparisons, is_compared
 from sanderling.operate.conditions import Columns, Condition, distinct_conditions, truth
-from sanderling.operate.orders import First, Ordered, Orders
+from sanderling.operate.orders import BY_DUCKDB, PLAINLY, First, Ordered, Orders
 from sanderling.operate.pairs import MoveBatch
 from sanderling.operate.readings import LastReadings, Stored
-from sanderling.plan.plans import EVERYWHERE, POLYGON, StreamPlan, Template
+from sanderling.plan.plans import EVERYWHERE, POLYGON, StreamPlan, Template, previous_of
 
 Bools = npt.NDArray[np.bool_]
 I64 = npt.NDArray[np.int64]
@@ -83,7 +84,8 @@ class Asks:
             # Every reading meets every region: there is nothing to choose.
             self._judge_by_reading(template, *found)
             return
-        first = self.orders.first(template, None if found is None else len(found[0]))
+        weights = PLAINLY if self._is_plain(template, constants) else BY_DUCKDB
+        first = self.orders.first(template, None if found is None else len(found[0]), weights)
         ordered = self.orders.get(template.id)
         if ordered is not None:
             self.ordered.append(ordered)
@@ -91,6 +93,17 @@ class Asks:
             self.by_pair.add(template.id)
         else:
             self._judge_by_reading(template, *found)
+
+    def _is_plain(self, template: Template, constants: pa.Table) -> bool:
+        """Whether the condition is judged without DuckDB."""
+        assert template.where is not None
+        found = comparisons(template.where)
+        if found is None:
+            return False
+        columns = self.plan.stream.columns
+        types = {f"r:{name(c.name)}": c.type.arrow for c in columns for name in (str, previous_of)}
+        types |= {field.name: field.type for field in constants.schema}
+        return all(is_compared(c, types) for c in found)
 
     def _judge_by_reading(self, template: Template, conditions: list[Condition], which: I64) -> None:
         regions = self.plan.regions

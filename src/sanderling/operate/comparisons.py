@@ -75,12 +75,24 @@ def comparisons(sql: str) -> tuple[Comparison, ...] | None:
         at += len(" AND ")
 
 
+def is_compared(comparison: Comparison, types: Mapping[str, pa.DataType]) -> bool:
+    """Whether it can be judged here, by the types of `r:column` and `q:constant`."""
+    both = types.get(f"r:{comparison.column}"), types.get(comparison.constant)
+    if all(type_ is not None and pa.types.is_string(type_) for type_ in both):
+        return comparison.op in ("=", "<>")
+    return all(type_ is not None and _is_number(type_) for type_ in both)
+
+
+def _is_number(type_: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(type_) or pa.types.is_float64(type_))
+
+
 def values_of(column: pa.ChunkedArray) -> Values:
     """A column as it is compared."""
     type_ = column.type
     if pa.types.is_string(type_):
         return column
-    if not (pa.types.is_integer(type_) or pa.types.is_float64(type_)):
+    if not _is_number(type_):
         return None  # a FLOAT beside a whole number is compared as a FLOAT
     is_null = np.asarray(column.is_null().to_numpy(), np.bool_) if column.null_count else None
     whole = pa.int64() if pa.types.is_integer(type_) else pa.float64()
@@ -102,24 +114,58 @@ def judged(
     return verdict
 
 
+def judged_pairs(
+    found: tuple[Comparison, ...], values: Callable[[str], Values], constants: Callable[[str], Values]
+) -> Bools | None:
+    """The same where each reading has constants of its own, as columns beside it."""
+    verdict: Bools | None = None
+    for comparison in found:
+        holds = _holds_in_pairs(values(comparison.column), comparison.op, constants(comparison.constant))
+        if holds is None:
+            return None
+        verdict = holds if verdict is None else verdict & holds
+    return verdict
+
+
 def _holds(column: Values, op: str, constant: pa.Scalar) -> Bools | None:
     if isinstance(column, pa.ChunkedArray):
-        if op not in ("=", "<>") or not pa.types.is_string(constant.type) or not constant.is_valid:
+        if not pa.types.is_string(constant.type) or not constant.is_valid:
             return None
-        compare = pc.equal if op == "=" else pc.not_equal
-        return np.asarray(compare(column, constant).fill_null(False).to_numpy(), np.bool_)
+        return _texts_hold(column, op, constant)
     value = constant.as_py()
     if column is None or type(value) not in (int, float) or value != value:
         return None
     if isinstance(value, int) and column.values.dtype == np.float64:
         value = float(value)
-    holds = COMPARE[op](column.values, value)
+    return _numbers_hold(column, op, value)
+
+
+def _holds_in_pairs(column: Values, op: str, constant: Values) -> Bools | None:
+    if isinstance(column, pa.ChunkedArray) and isinstance(constant, pa.ChunkedArray):
+        return None if constant.null_count else _texts_hold(column, op, constant)
+    if not isinstance(column, Numbers) or not isinstance(constant, Numbers):
+        return None
+    if constant.is_null is not None or constant.is_nan is not None:
+        return None
+    return _numbers_hold(column, op, constant.values)
+
+
+def _texts_hold(column: pa.ChunkedArray, op: str, other: pa.Scalar | pa.ChunkedArray) -> Bools | None:
+    if op not in ("=", "<>"):
+        return None
+    compare = pc.equal if op == "=" else pc.not_equal
+    return np.asarray(compare(column, other).fill_null(False).to_numpy(), np.bool_)
+
+
+def _numbers_hold(column: Numbers, op: str, other: float | npt.NDArray[Any]) -> Bools:
+    """Where one of both is a double, the other is taken as one."""
+    holds = COMPARE[op](column.values, other)
     if column.is_nan is not None and op in (">", ">="):
         holds = holds | column.is_nan
     return holds if column.is_null is None else holds & ~column.is_null
 
 
-COMPARE: dict[str, Callable[[npt.NDArray[Any], float], Bools]] = {
+COMPARE: dict[str, Callable[[npt.NDArray[Any], float | npt.NDArray[Any]], Bools]] = {
     "=": np.equal, "<>": np.not_equal, "<": np.less, "<=": np.less_equal, ">": np.greater,
     ">=": np.greater_equal,
 }  # fmt: skip

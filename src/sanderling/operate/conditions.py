@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from sanderling import relational
 from sanderling.operate.comparisons import Values, comparisons, values_of
 from sanderling.operate.comparisons import judged as judged_plainly
+from sanderling.operate.comparisons import judged_pairs as pairs_judged_plainly
 from sanderling.plan.plans import Template
 from sanderling.plan.selection import distinct_constants
 
@@ -51,6 +52,23 @@ def judged(sql: str, columns: dict[str, pa.Array | pa.ChunkedArray], n: int) -> 
     table = pa.table(columns) if columns else pa.table({"one": pa.array(np.zeros(n, np.int8))})
     (verdict,) = relational.evaluate([sql], table)
     return np.asarray(verdict.fill_null(False).to_numpy(), np.bool_)
+
+
+def pairs_judged(template: Template, reading: Columns, constants: pa.Table, in_template: I64) -> Bools:
+    """For each reading whether WHERE holds with the constants in that row of the template."""
+    assert template.where is not None
+    at = pa.array(in_template)
+    known = cache(reading)
+    asked = cache(lambda name: constants.column(name).take(at))
+    plain = comparisons(template.where)
+    if plain is not None:
+        verdict = pairs_judged_plainly(
+            plain, lambda name: values_of(known(name)), lambda name: values_of(asked(name))
+        )
+        if verdict is not None:
+            return verdict
+    columns = {r: known(r[2:]) if r.startswith("r:") else asked(r) for r in sorted(template.where_reads)}
+    return judged(template.where, columns, len(in_template))
 
 
 def distinct_conditions(

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 import shapely
 
-from sanderling.operate.asks import Asks
-from sanderling.operate.conditions import judged
+from sanderling.operate.asks import Asks, columns_of
+from sanderling.operate.conditions import pairs_judged
 from sanderling.operate.readings import LastReadings
 from sanderling.plan.plans import POLYGON, StreamPlan
 
@@ -39,14 +38,10 @@ class Judge:
             some = np.flatnonzero(takes & (template_of == template.id))
             if len(some):
                 in_template = regions.row_in_template[region[some]]
-                columns = {
-                    read: objects.store.column(read[2:]).take(pa.array(rows[some]))
-                    if read.startswith("r:")
-                    else constants.column(read).take(pa.array(in_template))
-                    for read in sorted(template.where_reads)
-                }
                 figures, where = self.asks.figures, f"where {template.id}"
                 with figures.timed(where):
-                    takes[some] = judged(template.where, columns, len(some))
+                    takes[some] = pairs_judged(
+                        template, columns_of(objects, rows[some]), constants, in_template
+                    )
                 figures.add(where, len(some), np.count_nonzero(takes[some]))
         return takes

@@ -15,14 +15,28 @@ from sanderling.figures import Figures
 from sanderling.plan.plans import Template
 from sanderling.plan.selection import First, first_at_first
 
-# What a pair costs, and a call of the judge, in readings that are judged in columns: 0.065 µs and 1.6 ms
-# against 0.02 µs (benchmarks/push_down.py).
-A_PAIR, A_CALL = 3.0, 80_000
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """Microseconds that judging takes.
+
+    `taken` is for each reading, however many conditions; `reading` for each of them; `call` for each further
+    one; `pair` for a pair, with its making.
+    """
+
+    taken: float
+    reading: float
+    call: float
+    pair: float
+
+
+# As benchmarks/push_down.py measures them: where NumPy compares, and where DuckDB judges.
+PLAINLY, BY_DUCKDB = Weights(0.004, 0.001, 5, 0.06), Weights(0.004, 0.015, 1_500, 0.08)
 # Another order has to be better by so much,
 BETTER = 2.0
-# and is chosen after as much work as it costs to change: what follows from the plan is made anew, for each
-# region, and for each object if regions move or the nearest are looked for.
-LEAST, ANEW = 50_000, 20
+# and is chosen after as many microseconds of work as it costs to change: what follows from the plan is made
+# anew, for each region, and for each object if regions move or the nearest are looked for.
+LEAST, ANEW = 1_000.0, 0.4
 
 
 @dataclass(slots=True)
@@ -53,6 +67,7 @@ class Ordered:
     template: Template
     first: First
     conditions: int
+    weights: Weights
     counts: Counts = field(default_factory=Counts)
     patience: int = 1  # grows with each change of order, shrinks with each look that leaves it
     seen: Estimate | None = None  # at the last look
@@ -68,10 +83,11 @@ class Ordered:
         return Estimate(by_reading, max(of_passed, of_sample))
 
     def costs(self) -> dict[First, float]:
-        """In readings judged. The calls of one condition are left out: either order has them."""
-        rows = self.estimate()
-        calls = (self.conditions - 1) * self.counts.calls * A_CALL
-        return {First.WHERE: rows.by_reading + calls, First.INSIDE: A_PAIR * rows.by_pair}
+        """In microseconds. The calls of one condition are left out: either order has them."""
+        rows, each = self.estimate(), self.weights
+        readings = self.counts.readings * each.taken + rows.by_reading * each.reading
+        calls = (self.conditions - 1) * self.counts.calls * each.call
+        return {First.WHERE: readings + calls, First.INSIDE: rows.by_pair * each.pair}
 
 
 class Chooser(Protocol):
@@ -86,7 +102,7 @@ class Chooser(Protocol):
         ...
 
     def choose(self, asked: Ordered, price: float) -> First | None:
-        """None: it is too early to say. Another order costs `price`, as much as judging so many readings."""
+        """None: it is too early to say. Another order costs `price` microseconds."""
         ...
 
 
@@ -127,17 +143,17 @@ class Orders:
         """None: there is nothing to choose."""
         return self._of.get(template)
 
-    def first(self, template: Template, conditions: int | None) -> First:
+    def first(self, template: Template, conditions: int | None, weights: Weights) -> First:
         """What is in force, under a plan in which the template has so many conditions, or too many."""
         if conditions is None:
             self._of.pop(template.id, None)
             return First.INSIDE
         known = self._of.get(template.id)
         if known is None:
-            known = Ordered(template, self.chooser.at_first(conditions), conditions)
+            known = Ordered(template, self.chooser.at_first(conditions), conditions, weights)
             self._of[template.id] = known
-        elif known.conditions != conditions:
-            known.conditions, known.counts = conditions, Counts()
+        elif (known.conditions, known.weights) != (conditions, weights):
+            known.conditions, known.weights, known.counts = conditions, weights, Counts()
         return known.first
 
     def due(self, price: float) -> list[Ordered]:
@@ -168,4 +184,4 @@ class Orders:
                 figures.hold(f"by pair {number}", round(asked.seen.by_pair))
 
 
-__all__ = ["ByCounts", "Chooser", "Counts", "Estimate", "First", "Ordered", "Orders"]
+__all__ = ["ByCounts", "Chooser", "Counts", "Estimate", "First", "Ordered", "Orders", "Weights"]

@@ -101,7 +101,7 @@ class StreamShard:
 
     @property
     def price(self) -> float:
-        """What another order costs, in readings judged."""
+        """What another order costs, in microseconds."""
         are_objects_placed = self.live.moving is not None or len(self.plan.nearest) > 0
         objects = len(self.objects.row_of) if are_objects_placed else 0
         return ANEW * (len(self.plan.regions) + objects)

@@ -12,8 +12,8 @@ import shapely
 
 from sanderling.batches import DeltaBatch, LatestBatch
 from sanderling.merge.consolidate import consolidate, put_together
-from sanderling.operate.asks import Asks
-from sanderling.operate.conditions import judged
+from sanderling.operate.asks import Asks, columns_of
+from sanderling.operate.conditions import pairs_judged
 from sanderling.operate.pairs import PairBatch
 from sanderling.operate.readings import Stored
 from sanderling.operate.rows import Emission, signed_rows
@@ -101,19 +101,15 @@ class Tell:
     def _judge(self, pairs: PairBatch, template: Template, constants: pa.Table, objects: Stored) -> None:
         """WHERE over readings and the constants of the very region they meet."""
         assert template.where is not None
-        in_template = self.plan.regions.row_in_template[pairs.region]
         figures, where = self.asks.figures, f"where {template.id}"
         for is_in, rows in pairs.sides():
             some = np.flatnonzero(is_in)
             if len(some):
-                columns = {
-                    read: objects.store.column(read[2:]).take(pa.array(rows[some]))
-                    if read.startswith("r:")
-                    else constants.column(read).take(pa.array(in_template[some]))
-                    for read in sorted(template.where_reads)
-                }
+                in_template = self.plan.regions.row_in_template[pairs.region[some]]
                 with figures.timed(where):
-                    is_in[some] = judged(template.where, columns, len(some))
+                    is_in[some] = pairs_judged(
+                        template, columns_of(objects, rows[some]), constants, in_template
+                    )
                 figures.add(where, len(some), np.count_nonzero(is_in[some]))
 
 
