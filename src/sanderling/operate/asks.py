@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -61,12 +62,21 @@ class Asks:
             if template.where is not None:
                 asks[template.id] = self._bits(template.where_reads)
                 self._put_in_order(template, constants)
+        if not any((t.window is not None) == is_windowed for t in plan.templates):
+            # Nobody asks: many regions are not to fill memory with nothing.
+            self.shows: U64 = alike(np.uint64(0), len(regions))
+            self.watch: U64 = self.shows
+            self.watch_by_pair: U64 = self.shows
+            self.condition_of = alike(np.int64(0), len(regions))
+            return
         polygon = np.where(regions.kind == POLYGON, PLACE_BIT, np.uint64(0))
-        self.shows: U64 = shows[regions.template]
+        self.shows = shows[regions.template]
+        self.watch = self.shows | asks[regions.template] | polygon
         # Whatever a pair would be judged by is watched; what readings are judged by shows by itself.
-        self.watch_by_pair: U64 = self.shows | asks[regions.template] | polygon
-        asks[self.templates_of] = 0
-        self.watch: U64 = self.shows | asks[regions.template] | polygon
+        self.watch_by_pair = self.watch
+        if self.templates_of:
+            asks[self.templates_of] = 0
+            self.watch = self.shows | asks[regions.template] | polygon
 
     def _bits(self, reads: Iterable[str]) -> np.uint64:
         bits = np.uint64(0)
@@ -165,6 +175,11 @@ class Asks:
             for name, bit in self.bit_of.items():
                 column = objects.store.column(name)
                 changed[both] |= np.where(differs(column.take(old), column.take(new)), bit, np.uint64(0))
+
+
+def alike(value: np.generic, n: int) -> npt.NDArray[Any]:
+    """A column of n times one value, which takes the room of one; not to be written into."""
+    return np.broadcast_to(value, n)
 
 
 def columns_of(objects: Stored, rows: I64) -> Columns:

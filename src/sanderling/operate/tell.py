@@ -115,6 +115,8 @@ class Tell:
 
 def prepared(wkb: tuple[bytes | None, ...]) -> npt.NDArray[np.object_]:
     """Geometries ready for many tests, None where a region is no polygon."""
+    if not any(wkb):
+        return np.broadcast_to(np.array(None, dtype=object), len(wkb))
     shapes = shapely.from_wkb(np.array(wkb, dtype=object))
     shapely.prepare(shapes)
     return np.asarray(shapes, dtype=object)

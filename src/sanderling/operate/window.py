@@ -21,7 +21,7 @@ from sanderling.batches import DeltaBatch, LatestBatch
 from sanderling.figures import Figures
 from sanderling.kernels.cross import Moves, Rules, cross
 from sanderling.kernels.grid import ABSENT, Geometry, Grid, build_grid, no_grid
-from sanderling.operate.asks import Asks
+from sanderling.operate.asks import Asks, alike
 from sanderling.operate.history import History
 from sanderling.operate.moving import extent, moving_geometry
 from sanderling.operate.orders import Ordered, Orders
@@ -89,7 +89,13 @@ class Windowed:
         for template in plan.templates:
             if template.window is not None:
                 of_template[template.id] = number[template.window]
-        self.window_of: I64 = of_template[plan.regions.template]
+        if not self.windows:
+            n = len(plan.regions)
+            self.window_of: I64 = alike(np.int64(-1), n)
+            self.rule_of: I64 = self.window_of
+            self.rule_window = self.rule_condition = np.empty(0, np.int64)
+            return
+        self.window_of = of_template[plan.regions.template]
         # What the kernel takes for a condition is one in one window: so one join does for all windows.
         n = len(self.asks.conditions) + 1
         codes, self.rule_of = np.unique(self.window_of * n + self.asks.condition_of, return_inverse=True)
