@@ -16,7 +16,7 @@ import duckdb
 
 from .oracle import Nearest, Row, comparable, value_order
 from .past import Past, Stream
-from .select import Derived, Join, Order, Query, Readings, Source, TableRows, UnionAll
+from .select import Derived, Join, Order, Query, Readings, Source, TableRows, Union
 from .shapes import Area, Box, Disc, MovingBox, MovingDisc, Polygon, Shape
 from .windows import Lasting, Now, Rows, RowsPerKey, Until, UntilNext, Window
 
@@ -109,8 +109,9 @@ class Duck:
 
 
 def select(query: Query) -> str:
-    if isinstance(query, UnionAll):
-        return " UNION ALL ".join(f"({select(part)})" for part in query.selects)
+    if isinstance(query, Union):
+        word = " UNION " if query.is_distinct else " UNION ALL "
+        return first(word.join(f"({select(part)})" for part in query.selects), query)
     items = ", ".join(f"{item.for_duck} AS {name}" for name, item in query.items)
     where = f" WHERE {query.where.for_duck}" if query.where is not None else ""
     rows = f"{source(query.source)}{where}"
@@ -119,6 +120,10 @@ def select(query: Query) -> str:
     groups = f" GROUP BY {', '.join(group.for_duck for group in query.groups)}" if query.groups else ""
     having = f" HAVING {query.having.for_duck}" if query.having is not None else ""
     text = f"SELECT {'DISTINCT ' if query.is_distinct else ''}{items} FROM {rows}{groups}{having}"
+    return first(text, query)
+
+
+def first(text: str, query: Query) -> str:
     if query.first is None:
         return text
     orders = [order(by) for by in query.orders] + [order(Order(name)) for name in query.names]

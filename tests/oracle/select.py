@@ -118,13 +118,17 @@ class Near:
 
 @dataclass(frozen=True)
 class Join:
-    """Pairs that are equal in all of `on`, and near; `is_left`: who has no partner stands with NULLs."""
+    """Pairs that are equal in all of `on`, and near; `is_left`: who has no partner stands with NULLs.
+
+    `is_using`: the columns of `on` are called the same, and are one from then on.
+    """
 
     left: Source
     right: Source
     on: tuple[tuple[Expression, Expression], ...] = ()
     near: Near | None = None
     is_left: bool = False
+    is_using: bool = False
 
 
 Source = Readings | TableRows | Derived | Join
@@ -163,15 +167,20 @@ class Select:
 
 
 @dataclass(frozen=True)
-class UnionAll:
+class Union:
+    """UNION ALL; `is_distinct`: UNION. `orders` and `first` are about the whole."""
+
     selects: tuple[Select, ...]
+    is_distinct: bool = False
+    orders: tuple[Order, ...] = ()
+    first: int | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
         return self.selects[0].names
 
 
-Query = Select | UnionAll
+Query = Select | Union
 
 
 @dataclass(frozen=True)
@@ -190,7 +199,7 @@ class Registered:
 def streams_of(part: Query | Source) -> set[str]:
     """The streams that it reads, however deep."""
     match part:
-        case UnionAll(selects):
+        case Union(selects):
             return set().union(*(streams_of(select) for select in selects))
         case Select():
             return streams_of(part.source)

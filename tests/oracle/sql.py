@@ -11,7 +11,7 @@ from itertools import groupby
 
 from .oracle import Nearest, Reading, Result, Row, Update, Values, comparable, order, signed, value_order
 from .past import Past, Stream
-from .select import Derived, Join, Order, Query, Readings, Registered, Select, Source, TableRows, UnionAll
+from .select import Derived, Join, Order, Query, Readings, Registered, Select, Source, TableRows, Union
 from .shapes import MovingBox, MovingDisc, Shape
 from .sums import aggregate
 from .times import closed_to, ticks_that_matter
@@ -41,8 +41,10 @@ def answer(query: Query, past: Past, tick: int) -> Counter[Row]:
 
 
 def rows(query: Query, past: Past, tick: int) -> list[Row]:
-    if isinstance(query, UnionAll):
-        return [row for select in query.selects for row in rows(select, past, tick)]
+    if isinstance(query, Union):
+        both = [row for select in query.selects for row in rows(select, past, tick)]
+        both = list(dict.fromkeys(both)) if query.is_distinct else both
+        return both if query.first is None else first(both, query.names, query.orders, query.first)
     found = [line for line in lines(query.source, past, tick) if satisfies(query, line)]
     if query.nearest is not None:
         found = nearest(query.nearest, query.source, found, past, tick)

@@ -20,7 +20,7 @@ from tests.oracle.select import (
     Select,
     Sum,
     TableRows,
-    UnionAll,
+    Union,
     column,
 )
 from tests.oracle.sql import answer, run
@@ -320,9 +320,18 @@ def test_two_windows_joined_by_distance() -> None:
 def test_union_all_keeps_what_is_in_both_twice_and_a_query_can_be_read_from() -> None:
     told = past(reading("a", 1))
     plain = Select(of("id"), Readings("cars", "c"))
-    both = UnionAll((plain, plain))
+    both = Union((plain, plain))
     assert at(both, told, 1) == [("a",), ("a",)]
     assert at(Select(of("id", alias="d"), Derived(both, "d", "both_of_them")), told, 1) == [("a",), ("a",)]
+
+
+def test_a_union_alone_has_each_row_once_and_its_limit_is_about_the_whole() -> None:
+    told = past(reading("a", 1), reading("b", 1))
+    plain = Select(of("id"), Readings("cars", "c"))
+    assert at(Union((plain, plain), is_distinct=True), told, 1) == [("a",), ("b",)]
+    assert at(Union((plain, plain), orders=(Order("id", is_descending=True),), first=3), told, 1) == [
+        ("a",), ("b",), ("b",)
+    ]  # fmt: skip
 
 
 # -- time -----------------------------------------------------------------------

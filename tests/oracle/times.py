@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .oracle import stale_tick, tick_end
 from .past import Past
-from .select import Derived, Join, Query, Readings, Registered, Select, Source, UnionAll, streams_of
+from .select import Derived, Join, Query, Readings, Registered, Select, Source, Union, streams_of
 from .windows import Lasting
 
 
@@ -56,7 +56,7 @@ def every_tick(past: Past, query: Registered, end: int | None = None) -> list[in
 def sizes(part: Query | Source) -> set[int]:
     """How long the windows of a query last."""
     match part:
-        case UnionAll(selects):
+        case Union(selects):
             return set().union(*(sizes(select) for select in selects))
         case Select():
             return sizes(part.source)

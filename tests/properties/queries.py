@@ -5,8 +5,12 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
+from tests.oracle.oracle import Values
 from tests.oracle.select import (
     Derived,
     Expression,
@@ -20,12 +24,13 @@ from tests.oracle.select import (
     Source,
     Sum,
     TableRows,
-    UnionAll,
+    Union,
     column,
 )
 from tests.oracle.windows import Now
 from tests.properties.chance import Chance
 from tests.properties.expressions import (
+    COMPARISONS,
     FLAG,
     NUMBER,
     ROUGH,
@@ -41,10 +46,12 @@ from tests.properties.scenes import SECOND, Scene
 from tests.properties.sources import neighbours, readings
 from tests.properties.spoken import spoken
 
+Some = TypeVar("Some", Select, Union)
+
 KINDS = (
     "lasting", "rows", "rows per key", "until next", "until", "region", "moving", "previous", "nearest",
-    "fences", "table", "left join", "streams", "distance", "derived", "from query", "union", "groups",
-    "total", "having", "distinct", "first", "stddev", "at",
+    "fences", "table", "left join", "using", "streams", "distance", "derived", "from query", "union",
+    "groups", "total", "having", "distinct", "first", "stddev", "at",
 )  # fmt: skip
 
 
@@ -109,18 +116,31 @@ def any_query(chance: Chance, grammar: Grammar, depth: int) -> Query:
     is_exact = all(item.kind != ROUGH for _, item in query.items)
     if query.nearest is None and is_exact and grammar.has(chance, "distinct", 4):
         query = replace(query, is_distinct=True)
-    if is_exact and grammar.has(chance, "first", 5):
-        query = replace(query, orders=orders(chance, query), first=chance.constant((1, 2, 3, 4)))
-    return query
+    return limited(chance, grammar, query, 5)
 
 
-def union(chance: Chance, grammar: Grammar) -> UnionAll:
-    """The same items of two windows, maybe of two streams."""
+def union(chance: Chance, grammar: Grammar) -> Union:
+    """The same items of two or three windows, maybe of two streams; each, or all, maybe with a LIMIT."""
     kinds = grammar.kinds - {"fences"}
-    one, other = (readings(chance, grammar.scene, kinds, "a", ["objects", "others"]) for _ in range(2))
+    n = chance.choice([2, 2, 2, 3])
+    one, *others = (readings(chance, grammar.scene, kinds, "a", ["objects", "others"]) for _ in range(n))
     first = plain(chance, grammar, one)
-    where = maybe_condition(chance, scope_of(grammar, other))
-    return UnionAll((first, replace(first, source=other, where=where, nearest=None)))
+    selects = [first]
+    for other in others:
+        where = maybe_condition(chance, scope_of(grammar, other))
+        selects.append(limited(chance, grammar, replace(first, source=other, where=where, nearest=None), 8))
+    return limited(chance, grammar, Union(tuple(selects), grammar.has(chance, "distinct")), 5)
+
+
+def limited(chance: Chance, grammar: Grammar, query: Some, one_in: int) -> Some:
+    """Maybe with ORDER BY … LIMIT, which rough numbers have no say in."""
+    if any(item.kind == ROUGH for _, item in items_of(query)) or not grammar.has(chance, "first", one_in):
+        return query
+    return replace(query, orders=orders(chance, query), first=chance.constant((1, 2, 3, 4)))
+
+
+def items_of(query: Query) -> tuple[tuple[str, Expression], ...]:
+    return query.selects[0].items if isinstance(query, Union) else query.items
 
 
 # -- FROM -----------------------------------------------------------------------
@@ -162,12 +182,24 @@ def from_query(chance: Chance, grammar: Grammar, depth: int, alias: str) -> Deri
 def with_table(chance: Chance, grammar: Grammar, left: Source, alias: str) -> Source:
     """What stands right of a LEFT JOIN has no say in the next one."""
     right = TableRows("sites", alias)
-    sure = left.left if isinstance(left, Join) and left.is_left else left
-    most = chance.choice([1, 1, 2])
-    on = equalities(chance, scope_of(grammar, sure), scope_of(grammar, right), 1, most)
-    if not on:
+    near = None
+    places = [place for part in sure_of(left) for place in placed_in(part)]
+    if places and grammar.has(chance, "distance", 4):
+        near = nearness(chance, chance.choice(places), alias)
+    least, most = (1, chance.choice([1, 1, 2])) if near is None else (0, 1)
+    scope = [column for part in sure_of(left) for column in scope_of(grammar, part)]
+    on = equalities(chance, scope, scope_of(grammar, right), least, most)
+    if not on and near is None:
         return left
-    return Join(left, right, on, is_left=grammar.has(chance, "left join"))
+    is_left = grammar.has(chance, "left join")
+    return Join(left, right, on, near, is_left, is_using(chance, grammar, left, on, near))
+
+
+def sure_of(source: Source) -> list[Source]:
+    """The parts that no LEFT JOIN has on its right."""
+    if not isinstance(source, Join):
+        return [source]
+    return [*sure_of(source.left), *([] if source.is_left else sure_of(source.right))]
 
 
 def two_streams(chance: Chance, grammar: Grammar, depth: int) -> Source:
@@ -177,13 +209,47 @@ def two_streams(chance: Chance, grammar: Grammar, depth: int) -> Source:
         right: Source = Readings(chance.choice(["objects", "others"]), "b")
     else:
         left, right = placed(chance, grammar, "a"), placed(chance, grammar, "b")
-    near = None
-    if grammar.has(chance, "distance"):
-        r = chance.constant([0.0, 0.5, 1.0, 2.5, 5.0])
-        near = Near("a", "b", r, chance.choice([False, False, True]))
+    near = nearness(chance, "a", "b") if grammar.has(chance, "distance") else None
     least, most = (1, chance.choice([1, 2])) if near is None else (0, 1)
     on = equalities(chance, scope_of(grammar, left), scope_of(grammar, right), least, most)
-    return Join(left, right, on, near)
+    # A stream itself cannot stand there: what is not in its window would have to be known.
+    is_left = isinstance(right, Derived) and grammar.has(chance, "left join", 3)
+    return Join(left, right, on, near, is_left, is_using(chance, grammar, left, on, near))
+
+
+def nearness(chance: Chance, a: str, b: str) -> Near:
+    return Near(a, b, chance.constant([0.0, 0.5, 1.0, 2.5, 5.0]), chance.choice([False, False, True]))
+
+
+def placed_in(source: Source) -> list[str]:
+    """Those that can be asked for their distance."""
+    match source:
+        case Readings(alias=a) | TableRows(alias=a):
+            return [a]
+        case Derived(Select(groups=None) as query, a):
+            shown = {name: item.sql for name, item in query.items}
+            is_place = isinstance(query.source, Readings) and shown.get("x") == f"{query.source.alias}.x"
+            return [a] if is_place and shown.get("y") == f"{query.source.alias}.y" else []
+        case Join():
+            return [*placed_in(source.left), *placed_in(source.right)]
+    return []
+
+
+def is_using(
+    chance: Chance, grammar: Grammar, left: Source, on: tuple[tuple[Expression, Expression], ...],
+    near: Near | None,
+) -> bool:  # fmt: skip
+    """Whether it is said by USING: where columns are called the same, and the left has one of the name."""
+    names = [last_name(part) for part in scope_of(grammar, left) if "." in part.sql]
+    is_said = all(last_name(a) == last_name(b) and names.count(last_name(a)) == 1 for a, b in on)
+    are_plain = all("(" not in part.sql for pair in on for part in pair)
+    may_be = bool(on) and near is None and is_said and are_plain
+    return may_be and grammar.has(chance, "using")
+
+
+def shared(part: Expression) -> Expression:
+    """What USING made one: the name alone means the left one."""
+    return replace(part, sql=last_name(part), duck=part.for_duck)
 
 
 def placed(chance: Chance, grammar: Grammar, alias: str) -> Derived:
@@ -199,7 +265,8 @@ def placed(chance: Chance, grammar: Grammar, alias: str) -> Derived:
 def equalities(
     chance: Chance, left: list[Expression], right: list[Expression], least: int, most: int
 ) -> tuple[tuple[Expression, Expression], ...]:
-    pairs = [(a, b) for a in left for b in right if a.kind == b.kind and a.kind != ROUGH]
+    named = [part for part in left if "." in part.sql]  # a name alone may be that of the right side too
+    pairs = [(a, b) for a in named for b in right if a.kind == b.kind and a.kind != ROUGH]
     alike = [(a, b) for a, b in pairs if last_name(a) == last_name(b)]
     if not pairs:
         return ()
@@ -233,13 +300,16 @@ def scope_of(grammar: Grammar, source: Source) -> list[Expression]:
             plain = [column(f"{a}.{name}", kind) for name, kind in kinds.items()]
             return [*plain, *fence, *(before if "previous" in grammar.kinds else [])]
         case TableRows(alias=a):
-            kinds = {"name": TEXT, "kind": TEXT, "size": WHOLE, "price": NUMBER}
+            kinds = {"name": TEXT, "kind": TEXT, "size": WHOLE, "price": NUMBER, "x": NUMBER, "y": NUMBER}
             return [column(f"{a}.{name}", kind) for name, kind in kinds.items()]
         case Derived(query, a):
-            select = query.selects[0] if isinstance(query, UnionAll) else query
-            return [column(f"{a}.{name}", item.kind) for name, item in select.items]
+            return [column(f"{a}.{name}", item.kind) for name, item in items_of(query)]
         case Join():
-            return [*scope_of(grammar, source.left), *scope_of(grammar, source.right)]
+            right = scope_of(grammar, source.right)
+            names = {last_name(part) for part in right}
+            left = scope_of(grammar, source.left)
+            known = [part for part in left if "." in part.sql or part.sql not in names]
+            return [*known, *right, *(shared(a) for a, _ in source.on if source.is_using)]
     raise TypeError(source)
 
 
@@ -255,11 +325,50 @@ def plain(chance: Chance, grammar: Grammar, source: Source) -> Select:
     scope = scope_of(grammar, source)
     where = maybe_condition(chance, scope)
     chosen = [expression(chance, scope) for _ in range(chance.integer(1, 3))]
+    places = placed_in(source)
+    if len(places) > 1 and grammar.has(chance, "distance", 3):
+        pair = chance.choice(places[:-1]), places[-1]
+        if chance.flip():
+            chosen.append(distance(*pair))
+        else:
+            where = apart(chance, *pair)
     nearest = None
     is_now = isinstance(source, Readings) and isinstance(source.window, Now) and source.fences is None
     if is_now and grammar.has(chance, "nearest", 3):
         nearest = neighbours(chance, grammar.scene)
     return Select(named(chosen), source, where, nearest)
+
+
+def distance(a: str, b: str) -> Expression:
+    """As a number, which nothing else depends on."""
+    return Expression(f"DISTANCE({a}, {b})", strictly(a, b, math.sqrt), f"sqrt({squares(a, b)})", ROUGH)
+
+
+def apart(chance: Chance, a: str, b: str) -> Expression:
+    """In WHERE, where it need not be what joins them: as squares."""
+    r, sign = chance.constant([0.0, 0.5, 1.0, 2.5, 5.0]), chance.choice(["<=", "<", ">", ">="])
+    compare = COMPARISONS[sign]
+    return Expression(
+        f"DISTANCE({a}, {b}) {sign} {r}", strictly(a, b, lambda square: compare(square, r * r)),
+        f"{squares(a, b)} {sign} {r}::DOUBLE * {r}::DOUBLE", FLAG,
+    )  # fmt: skip
+
+
+def squares(a: str, b: str) -> str:
+    return f"(({a}.x - {b}.x) * ({a}.x - {b}.x) + ({a}.y - {b}.y) * ({a}.y - {b}.y))"
+
+
+def strictly(a: str, b: str, function: Callable[[float], Any]) -> Callable[[Values], Any]:
+    """Of the square of a distance; NULL where somebody has no place."""
+
+    def value(row: Values) -> Any:
+        given = [row[f"{alias}.{axis}"] for axis in "xy" for alias in (a, b)]
+        if None in given:
+            return None
+        ax, bx, ay, by = (float(v) for v in given)  # type: ignore[arg-type]
+        return function((ax - bx) * (ax - bx) + (ay - by) * (ay - by))
+
+    return value
 
 
 def named(chosen: list[Expression]) -> tuple[tuple[str, Expression], ...]:
@@ -326,6 +435,6 @@ def had(chance: Chance, sum_: Expression) -> Expression:
     return made(f"{{0}} <> {limit}", lambda value: value != limit, sum_, kind=FLAG)
 
 
-def orders(chance: Chance, query: Select) -> tuple[Order, ...]:
+def orders(chance: Chance, query: Query) -> tuple[Order, ...]:
     names = dict.fromkeys(chance.some(query.names, 1, 2))
     return tuple(Order(name, chance.flip(), chance.flip()) for name in names)

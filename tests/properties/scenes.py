@@ -14,7 +14,7 @@ from tests.properties.chance import Chance
 from tests.properties.worlds import FENCES, KEYS, MANY_KEYS, SECOND
 
 COLUMNS = ("id", "ts", "x", "y", "gone", "speed", "kind", "n")
-SITES = ("name", "kind", "size", "price")
+SITES = ("name", "kind", "size", "price", "x", "y")
 COORDINATES = (-1.0, 0.0, 1.0, 1.5, 2.0, 3.0, 3.5, 4.0, 5.0, 6.0)
 KINDS = (None, "bus", "cab", "boat")
 EXACT = (None, 0.0, 0.5, 1.0, 2.0, 3.0)
@@ -104,7 +104,8 @@ def reading(chance: Random, is_integer: bool, speeds: tuple[object, ...]) -> Rea
 def site(chance: Random, number: int) -> dict[str, object]:
     return {
         "name": f"s{number}", "kind": chance.choice(KINDS), "size": chance.choice((None, 0, 1, 2)),
-        "price": chance.choice((None, 0.5, 1.0, 2.0)),
+        "price": chance.choice((None, 0.5, 1.0, 2.0)), "x": chance.choice(COORDINATES),
+        "y": chance.choice(COORDINATES),
     }  # fmt: skip
 
 
@@ -122,13 +123,17 @@ def sites(chance: Chance, has_changes: bool) -> list[TableChange]:
     changes = [TableChange(None, rows)]
     times = sorted(chance.some(range(15), 0, 3)) if has_changes else []
     for number, at_s in enumerate(times):
-        if chance.flip():
-            came = [site(seeded, 10 * number + 10 + i) for i in range(chance.integer(1, 2))]
-            rows, sql = [*rows, *came], insertion(came)
-        else:
-            condition = chance.choice(sorted(DELETIONS))
-            rows = [row for row in rows if not DELETIONS[condition](row)]
-            sql = f"DELETE FROM sites{condition}"
+        match chance.choice(["delete", "insert", "delete", "insert", "refresh"]):
+            case "insert":
+                came = [site(seeded, 10 * number + 10 + i) for i in range(chance.integer(1, 2))]
+                rows, sql = [*rows, *came], insertion(came)
+            case "delete":
+                condition = chance.choice(sorted(DELETIONS))
+                rows = [row for row in rows if not DELETIONS[condition](row)]
+                sql = f"DELETE FROM sites{condition}"
+            case "refresh":
+                # The file says what it said when the table was declared.
+                rows, sql = changes[0].rows, "REFRESH TABLE sites"
         changes.append(TableChange(at_s, rows, sql))
     return changes
 

@@ -12,7 +12,7 @@ from tests.oracle.select import (
     Readings,
     Source,
     TableRows,
-    UnionAll,
+    Union,
 )
 from tests.oracle.windows import Lasting, Now, Rows, RowsPerKey, Until, UntilNext, Window
 from tests.properties.scenes import literal
@@ -20,8 +20,10 @@ from tests.properties.worlds import SECOND
 
 
 def spoken(query: Query) -> str:
-    if isinstance(query, UnionAll):
-        return " UNION ALL ".join(spoken(select) for select in query.selects)
+    if isinstance(query, Union):
+        word = " UNION " if query.is_distinct else " UNION ALL "
+        parts = [f"({spoken(s)})" if s.first is not None else spoken(s) for s in query.selects]
+        return " ".join([word.join(parts), *limited(query)])
     items = ", ".join(item.sql if item.sql.endswith(f".{name}") else f"{item.sql} AS {name}"
                       for name, item in query.items)  # fmt: skip
     stream = the_stream(query.source)
@@ -38,10 +40,14 @@ def spoken(query: Query) -> str:
         window(stream.window) if stream is not None else "",
         f"GROUP BY {', '.join(group.sql for group in query.groups)}" if query.groups else "",
         f"HAVING {query.having.sql}" if query.having is not None else "",
-        f"ORDER BY {', '.join(order(by) for by in query.orders)}" if query.orders else "",
-        f"LIMIT {query.first}" if query.first is not None else "",
+        *limited(query),
     ]
     return " ".join(clause for clause in clauses if clause)
+
+
+def limited(query: Query) -> list[str]:
+    orders = [f"ORDER BY {', '.join(order(by) for by in query.orders)}"] if query.orders else []
+    return [*orders, *([f"LIMIT {query.first}"] if query.first is not None else [])]
 
 
 def the_stream(part: Source) -> Readings | None:
@@ -66,11 +72,16 @@ def source(part: Source) -> str:
         case Derived(query, alias, name):
             return f"({spoken(query)}) {alias}" if name is None else f"{name} {alias}"
         case Join():
-            on = [f"{a.sql} = {b.sql}" for a, b in part.on]
-            on += [near(part.near)] if part.near is not None else []
             word = "LEFT JOIN" if part.is_left else "JOIN"
-            return f"{source(part.left)} {word} {source(part.right)} ON {' AND '.join(on)}"
+            return f"{source(part.left)} {word} {source(part.right)} {joined_on(part)}"
     raise TypeError(part)
+
+
+def joined_on(part: Join) -> str:
+    if part.is_using:
+        return f"USING ({', '.join(a.sql.rpartition('.')[2] for a, _ in part.on)})"
+    on = [f"{a.sql} = {b.sql}" for a, b in part.on]
+    return f"ON {' AND '.join([*on, *([near(part.near)] if part.near is not None else [])])}"
 
 
 def near(part: Near) -> str:

@@ -56,8 +56,8 @@ def declarations(folder: Path, fences: Path, scene: Scene) -> list[str]:
     write(folder / "sites.csv", SITES, scene.changes[0].rows)
     return [
         *found,
-        "CREATE TABLE sites (name STRING, kind STRING, size BIGINT, price DOUBLE) KEY name "
-        f"WITH (path = '{folder / 'sites.csv'}')",
+        "CREATE TABLE sites (name STRING, kind STRING, size BIGINT, price DOUBLE, x DOUBLE, y DOUBLE) "
+        f"KEY name LOCATION (x, y) WITH (path = '{folder / 'sites.csv'}')",
         f"CREATE TABLE fences KEY name WITH (path = '{fences}')",
         *(f"CREATE REGION {name}_region AS {wkt(outer, holes)}" for name, outer, holes in FENCES),
     ]
