@@ -136,7 +136,10 @@ def push_down(rows: list[dict[str, Any]]) -> None:
                     label = f"{order}, {100 * where:g} % pass WHERE"
                     axes.plot(x, y, style, color=color, linewidth=width, markersize=4 * width, label=label)
             axes.set_xscale("log")
-            axes.set_yscale("log")
+            if what == "rows":
+                axes.set_yscale("log")
+            else:
+                axes.set_ylim(bottom=0)
             axes.set_xticks(x, [f"{v:g} %" for v in x])
             axes.minorticks_off()
     for axes, (judge, count) in zip(grid[0], cases, strict=True):
