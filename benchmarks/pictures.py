@@ -136,16 +136,14 @@ def push_down(rows: list[dict[str, Any]]) -> None:
                     label = f"{order}, {100 * where:g} % pass WHERE"
                     axes.plot(x, y, style, color=color, linewidth=width, markersize=4 * width, label=label)
             axes.set_xscale("log")
-            if what == "rows":
-                axes.set_yscale("log")
-            else:
-                axes.set_ylim(bottom=0)
+            axes.set_yscale("log" if what == "rows" else "linear")
             axes.set_xticks(x, [f"{v:g} %" for v in x])
             axes.minorticks_off()
     for axes, (judge, count) in zip(grid[0], cases, strict=True):
         axes.set_title(f"{judge}, {count} distinct condition{'' if count == 1 else 's'}", fontsize=10)
     for axes in grid[1]:
         axes.set_xlabel("of all objects are in each region")
+        axes.set_ylim(bottom=0)  # the last to be said: it holds the top as it is
     grid[0][0].set_ylabel("rows judged a tick")
     grid[1][0].set_ylabel("milliseconds a tick")
     handles, labels = grid[0][0].get_legend_handles_labels()
