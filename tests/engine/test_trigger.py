@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from sanderling.errors import QueryError
+from sanderling.merge import shown
+from sanderling.merge.solve import Solve
 from sanderling.plan import tree
 from sanderling.plan.explain import explain_query
 from sanderling.plan.living import LivingPlan
@@ -48,6 +50,58 @@ def test_a1_and_b2_are_kept_and_what_cannot_be_needed_is_not(
     run = DirectRun(planner.plan(), shards, slice_bytes, takes_turns=turns)
     run.feed_file("E", path)
     assert figures_of(run, "collision")["solve"] == ("5", "1", "2")
+
+
+@WAYS
+@pytest.mark.parametrize("how", ["", "WITH (expiry = 'loose')", "WITH (index = 'lists')"])
+def test_what_is_kept_goes_as_time_goes_on_though_no_other_event_comes(
+    tmp_path: Path, how: str, shards: int, slice_bytes: int, turns: bool
+) -> None:
+    """b2 goes after 8, a1 with it or, under LOOSE, after 11: that somebody else reports is enough."""
+    planner = Planner()
+    planner.run_script(STREAM + COLLISION + how)
+    run = DirectRun(planner.plan(), shards, slice_bytes, takes_turns=turns)
+    held = []
+    for number, rows in enumerate((READINGS, "id,ts,x,y,p\nd1,10,0,0,D\n", "id,ts,x,y,p\nd1,13,0,0,D\n")):
+        path = tmp_path / f"{number}.csv"
+        path.write_text(rows)
+        run.feed_file("E", path)
+        held.append(figures_of(run, "collision")["solve"][-1])
+    assert held == (["2", "1", "0"] if "loose" in how else ["2", "0", "0"])
+
+
+def test_what_is_kept_of_a_long_stream_is_bounded_by_the_trigger(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ten readings a second, and two variables that are at most 5 seconds apart."""
+    monkeypatch.setattr(shown, "WORTH_COMPACTING", 0)
+    planner = Planner()
+    planner.run_script(
+        STREAM + "CREATE TRIGGER near FOR E AS a, E AS b "
+        "WHEN a.p = 'A' AND b.p = 'B' AND DISTANCE(a, b) < 1 AND b.ts - a.ts IN [0, 5]"
+    )
+    run = DirectRun(planner.plan(), 2)
+    most, path = 0, tmp_path / "e.csv"
+    for begin in range(0, 4000, 50):
+        rows = [
+            f"{n},{ts},{(7 * n + ts) % 50},0,{'AB'[(n * ts) % 2]}"
+            for ts in range(begin, begin + 50)
+            for n in range(10)
+        ]
+        path.write_text("\n".join(["id,ts,x,y,p", *rows]) + "\n")
+        run.feed_file("E", path)
+        most = max(most, int(figures_of(run, "near")["solve"][-1]))
+    assert 0 < most <= 6 * 10, "six seconds of A"
+    assert len(run.updates) > 100
+    for solve in solves(run):
+        assert solve.solver.most_events <= 6 * 10
+        assert all(len(s.order) <= 2 * 6 * 10 + 500 for s in solve.shown), "and a batch"
+
+
+def solves(run: DirectRun) -> list[Solve]:
+    """Of all merge partitions."""
+    trees = [composed.tree for copies in run.merges for composed in copies.engine.composed.values()]
+    return [s.operator for tree in trees for s in tree.stations if isinstance(s.operator, Solve)]
 
 
 def test_the_expiry_of_each_variable_is_explained() -> None:

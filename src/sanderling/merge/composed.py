@@ -95,6 +95,7 @@ class Composed:
             out = schema.empty_table()
         else:
             out = repeated(self.tree.apply(branches, changes, begun), schema)
+        self.tree.pass_time(self.ready)
         if len(turned.ended):
             self.tree.forget(turned.ended)
             out = _before(out, turned.ended, turned.end)

@@ -101,7 +101,6 @@ class Solve:
         for number, rows in enumerate(came):
             self.shown[number].add(order[branch == number], rows.columns)
         solutions = self.solver.advance(self._events(came, order, branch))
-        self.solver.close(max(int(rows.tick.max(initial=0)) for rows in came if len(rows)))
         told = self._told(solutions)
         for shown in self.shown:
             shown.keep(self.solver.orders)
@@ -208,6 +207,9 @@ class Solve:
         return Signed(solutions.trigger, tick, sign, [columns[place] for place in range(len(columns))])
 
     # ----- what is remembered
+
+    def pass_time(self, tick: int) -> None:
+        self.solver.close(tick)
 
     def forget(self, queries: I64) -> None:
         self.over = np.intersect1d(np.union1d(self.over, queries), self.constants.queries)

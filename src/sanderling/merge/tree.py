@@ -12,7 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -42,6 +42,13 @@ class Operator(Protocol):
     def saved(self) -> dict[str, pa.Table]: ...
 
     def restore(self, tables: dict[str, pa.Table]) -> None: ...
+
+
+@runtime_checkable
+class Expiring(Protocol):
+    """An operator that forgets as time goes on, also where no rows come."""
+
+    def pass_time(self, tick: int) -> None: ...
 
 
 @dataclass(slots=True)
@@ -109,6 +116,12 @@ class Tree:
         is_consolidated = isinstance(self.root, tree.Aggregate | tree.Distinct | tree.First)
         return (results[-1] if is_consolidated else results[-1].consolidated()).table()
 
+    def pass_time(self, tick: int) -> None:
+        """No row of this tick or before comes any more."""
+        for operator in self._operators():
+            if isinstance(operator, Expiring):
+                operator.pass_time(tick)
+
     def forget(self, queries: I64) -> None:
         """Nothing is left of these queries."""
         for operator in self._operators():
@@ -148,9 +161,14 @@ class Tree:
             station.rows_in, station.guests, station.rows_out, station.seconds = 0, 0, 0, 0.0
 
     def count_into(self, figures: Figures, name: str) -> None:
-        """What each station has done since; those that did nothing hold what they held."""
+        """What each station has done since; those that did nothing hold what they held, or less with time."""
         for number, station in enumerate(self.stations):
-            if station.rows_in or station.rows_out or station.guests:
+            if (
+                station.rows_in
+                or station.rows_out
+                or station.guests
+                or isinstance(station.operator, Expiring)
+            ):
                 operator = f"{name} {number}"
                 figures.add(operator, station.rows_in, station.rows_out, station.seconds)
                 if station.operator is not None:
