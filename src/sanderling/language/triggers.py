@@ -113,7 +113,7 @@ class TriggerParser:
     def _parse_range(self, this: Any = None, **named: Any) -> Any:
         if not self.is_in_trigger:
             return super()._parse_range(this, **named)  # type: ignore[misc]
-        numbers = (TokenType.NUMBER, TokenType.INTERVAL)
+        numbers = (TokenType.NUMBER, TokenType.INTERVAL, TokenType.DASH)
         if this is None and self._is_word("WITHIN") and self._next.token_type in numbers:
             self._advance()
             return Within(this=self._parse_unary())

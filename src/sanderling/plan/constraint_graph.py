@@ -90,7 +90,7 @@ class Apart(Exception):
 
 
 class Unbounded(Exception):
-    """Two variables, by number, of which one may come any time after the other."""
+    """Two variables, by number, of which the second may come any time after the first."""
 
 
 def free(names: Sequence[str], n: int | None = None, set_of: Sequence[int] | None = None) -> Graph:
@@ -154,11 +154,12 @@ def complete(graph: Graph) -> Graph:
     is_odd = np.diagonal(until, axis1=-2, axis2=-1) < 0
     if is_odd.any():
         raise Contradiction(*_cycle(graph.until[tuple(np.argwhere(is_odd)[0][:-1])]))
-    if (pair := _first(until >= FOREVER // 2)) is not None:
-        raise Unbounded(*pair)
+    if (is_endless := until >= FOREVER // 2).any():
+        raise Unbounded(*np.argwhere(is_endless)[0][-2:].tolist())
     near = _near(graph.stated_near)
     far = _far(graph.stated_far, near)
-    if (pair := _first(graph.stated_far > near)) is not None:
+    is_touching = (graph.stated_far == graph.stated_near) & (graph.far_strict | graph.near_strict)
+    if (pair := _first((graph.stated_far > near) | is_touching)) is not None:
         raise Apart(*pair)
     return replace(graph, until=until, after=-np.swapaxes(until, -1, -2), near=near, far=far)
 

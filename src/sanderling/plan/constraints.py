@@ -8,16 +8,33 @@ WHEN ──► of one variable: shards judge it
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
+from operator import add, mul, sub
 
 from sqlglot import exp
 
 from sanderling.language.dialect import LocationInside
-from sanderling.language.triggers import Within
+from sanderling.language.triggers import Before, Duration, Within
 from sanderling.plan.distances import is_distance, uses_of
 from sanderling.plan.sides import RowScope, Side
-from sanderling.plan.trigger_times import COMPARISONS, TURNED, Apart, apart, duration
+from sanderling.plan.trigger_times import COMPARISONS, TURNED, Apart, aparts, duration, exact
+
+# What the search has to understand: under OR and NOT it would be judged too late to bound anything.
+ALONE: dict[type[exp.Expr], tuple[str, str]] = {
+    LocationInside: ("INSIDE stands alone or beside AND", "it cannot be under OR or NOT"),
+    Within: ("WITHIN stands alone or beside AND", "it cannot be under OR or NOT"),
+    Before: ("BEFORE and AFTER stand alone or beside AND", "elsewhere compare times: a.ts < b.ts"),
+    Duration: (
+        "a duration stands beside the times of two events: b.ts - a.ts < 5 MINUTES",
+        "alone or beside AND; elsewhere write a number",
+    ),
+    exp.Query: ("a trigger's condition takes no query", "it is about the trigger's own events"),
+}
+ARITHMETIC: dict[type[exp.Expr], Callable[[Fraction, Fraction], Fraction]] = {
+    exp.Add: add, exp.Sub: sub, exp.Mul: mul
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +69,7 @@ class Constraints:
     """
 
     scope: RowScope
+    sets: Sequence[bool]  # whether a variable is one
     below: dict[int, list[exp.Expr]] = field(default_factory=dict)
     times: list[Apart] = field(default_factory=list)
     within_us: list[int] = field(default_factory=list)  # of all variables
@@ -59,11 +77,11 @@ class Constraints:
     comparisons: list[Comparison] = field(default_factory=list)
     rest: list[exp.Expr] = field(default_factory=list)
 
-    def add(self, when: exp.Expr, sets: Sequence[bool]) -> None:
+    def add(self, when: exp.Expr) -> None:
         for condition in _conjuncts(when):
-            self._add(condition, sets)
+            self._add(condition)
 
-    def _add(self, condition: exp.Expr, sets: Sequence[bool]) -> None:
+    def _add(self, condition: exp.Expr) -> None:
         bare = condition.unnest()
         if isinstance(bare, Within):
             us = duration(bare.this, self.scope)
@@ -74,24 +92,34 @@ class Constraints:
             self.within_us.append(us)
         elif isinstance(bare, LocationInside):
             self.below.setdefault(self._place_of(bare), []).append(bare)
-        elif (times := apart(bare, self.scope)) is not None:
-            self.times.append(times)
-        elif found := list(self._distances(bare, sets)):
+        elif times := aparts(bare, self.scope):
+            self.times += times
+        elif found := list(self._distances(bare)):
             self.distances += found
         else:
             self._add_other(condition)
 
     def _add_other(self, condition: exp.Expr) -> None:
-        for part in condition.find_all(LocationInside):
-            message, hint = "INSIDE stands alone or beside AND", "it cannot be under OR or NOT"
+        for part in condition.find_all(*ALONE):
+            message, hint = next(words for kind, words in ALONE.items() if isinstance(part, kind))
             raise self.scope.refuse(part, "query.unsupported", message, hint)
         owners = self._owners(condition)
         if len(owners) <= 1:
+            self._refuse_same(condition, owners)
             self.below.setdefault(min(owners, default=0), []).append(condition)
         elif found := list(self._comparisons(condition.unnest())):
             self.comparisons += found
         else:
             self.rest.append(condition)
+
+    def _refuse_same(self, condition: exp.Expr, owners: set[int]) -> None:
+        """Two members of a set cannot be told apart: this would compare each with itself."""
+        bare = condition.unnest()
+        if type(bare) in COMPARISONS and bare.this == bare.expression and any(self.sets[i] for i in owners):
+            alias = self.scope.aliases[min(owners)]
+            message = f'"{alias}" is a set: this compares each of its events with itself'
+            hint = "name variables one by one: FOR stream AS a, stream AS b WHEN a.id < b.id …"
+            raise self.scope.refuse(bare.this, "query.bad_trigger", message, hint)
 
     def _owners(self, node: exp.Expr) -> set[int]:
         return {number for number, _ in uses_of(node, self.scope)}
@@ -109,12 +137,12 @@ class Constraints:
 
     # ----- distances
 
-    def _distances(self, node: exp.Expr, sets: Sequence[bool]) -> Iterator[Distance]:
+    def _distances(self, node: exp.Expr) -> Iterator[Distance]:
         """DISTANCE of two, or of a set, beside numbers."""
-        if isinstance(node, exp.Between):
+        if isinstance(node, exp.Between) and not node.args.get("symmetric"):
             low, high = _number(node.args["low"]), _number(node.args["high"])
             if is_distance(node.this.unnest()) and low is not None and high is not None:
-                i, j = self._pair(node.this.unnest(), sets)
+                i, j = self._pair(node.this.unnest())
                 yield Distance(i, j, ">=", low, node)
                 yield Distance(i, j, "<=", high, node)
             return
@@ -125,11 +153,11 @@ class Constraints:
         for one, other, way in ((left, right, op), (right, left, TURNED[op])):
             radius = _number(other)
             if is_distance(one) and radius is not None:
-                i, j = self._pair(one, sets)
+                i, j = self._pair(one)
                 for part in ("<=", ">=") if way == "=" else (way,):
                     yield Distance(i, j, part, radius, node)
 
-    def _pair(self, distance: exp.Expr, sets: Sequence[bool]) -> tuple[int, int]:
+    def _pair(self, distance: exp.Expr) -> tuple[int, int]:
         parts = distance.expressions
         if len(parts) not in (1, 2):
             raise self.scope.refuse(
@@ -137,7 +165,7 @@ class Constraints:
             )
         numbers = [self._located(part) for part in parts]
         i, j = numbers[0], numbers[-1]
-        if i == j and not sets[i]:
+        if i == j and not self.sets[i]:
             hint = "name two variables, or a set of them: FOR 5 OF stream AS V"
             raise self.scope.refuse(distance, "query.bad_trigger", "DISTANCE is between two events", hint)
         return i, j
@@ -150,7 +178,8 @@ class Constraints:
             name = column.table if is_location else "" if column.table else column.name
         aliases = [a.casefold() for a in self.scope.aliases]
         if name.casefold() not in aliases:
-            hint = f"name variables: DISTANCE({self.scope.aliases[0]}, {self.scope.aliases[-1]})"
+            names = list(dict.fromkeys((self.scope.aliases[0], self.scope.aliases[-1])))
+            hint = f"name variables: DISTANCE({', '.join(names)})"
             raise self.scope.refuse(part, "query.wrong_type", "DISTANCE takes variables", hint)
         return aliases.index(name.casefold())
 
@@ -160,7 +189,7 @@ class Constraints:
         """Of a column of one variable with one of another, or of their difference with a number."""
         if any(is_distance(n) for n in node.walk()):
             return
-        if isinstance(node, exp.Between):
+        if isinstance(node, exp.Between) and not node.args.get("symmetric"):
             bounds = ((">=", node.args["low"]), ("<=", node.args["high"]))
             if all(_number(bound) is not None for _, bound in bounds):
                 for way, bound in bounds:
@@ -198,10 +227,26 @@ def _conjuncts(when: exp.Expr) -> Iterator[exp.Expr]:
 
 
 def _number(node: exp.Expr) -> float | None:
+    """A number that was written, also as a sum or a product of such."""
+    found = _exact(node)
+    try:
+        return None if found is None else float(found)
+    except OverflowError:
+        return None
+
+
+def _exact(node: exp.Expr) -> Fraction | None:
     bare = node.unnest()
-    sign, literal = (-1, bare.this.unnest()) if isinstance(bare, exp.Neg) else (1, bare)
-    is_number = isinstance(literal, exp.Literal) and not literal.is_string
-    return sign * float(literal.this) if is_number else None
+    match bare:
+        case exp.Literal():
+            return None if bare.is_string else exact(bare.this)
+        case exp.Neg():
+            inner = _exact(bare.this)
+            return None if inner is None else -inner
+        case exp.Add() | exp.Sub() | exp.Mul():
+            left, right = _exact(bare.this), _exact(bare.expression)
+            return None if left is None or right is None else ARITHMETIC[type(bare)](left, right)
+    return None
 
 
 def for_members(condition: exp.Expr, sides: Sequence[Side], names: Sequence[Sequence[str]]) -> list[exp.Expr]:

@@ -41,7 +41,8 @@ class TreeWords:
     def _notes(self, node: Node) -> tuple[str, ...]:
         if not isinstance(node, tree.Solve):
             return ()
-        return notes_of_solve(node, self.planned.constants, self._row)
+        columns = [self.names(branch) for branch in node.branches]
+        return notes_of_solve(node, columns, self.planned.constants, self._row)
 
     def _operator(self, node: Node) -> str:
         return f"tree {self.planned.template.id} {numbered(self.planned.root)[node]}"

@@ -169,7 +169,7 @@ class SelectPlanner:
         sql, reads, type_ = self._bound(holder, scope, constants)
         if type_ not in ("BOOLEAN", '"NULL"', "NULL"):
             raise scope.refuse(
-                first, "query.wrong_type", f"WHERE needs a condition, this is {duckdb_words(type_)}",
+                first, "query.wrong_type", f"a condition is needed here, this is {duckdb_words(type_)}",
                 "compare it with something",
             )  # fmt: skip
         return _as_condition(sql, type_), reads

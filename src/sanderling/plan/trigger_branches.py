@@ -12,7 +12,8 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from sanderling.batches import TS
-from sanderling.catalog import Stream
+from sanderling.catalog import Stream, Table
+from sanderling.errors import did_you_mean
 from sanderling.language.dialect import LocationInside
 from sanderling.language.statements import EVENTS, RegisterQuery
 from sanderling.plan import tree
@@ -84,14 +85,13 @@ class Arms:
 
     def _new(self, side: Side, conditions: list[exp.Expr]) -> Arm:
         scope = self._scope(side)
-        self._refuse_tables(conditions, scope)
-        stream = scope.stream
-        shape, used = self.selects.relations.inside(self.asked, conditions, scope)
+        stream, table = scope.stream, self._table(conditions, scope)
+        shape, used = self.selects.relations.inside(self.asked, conditions, self._scope(side, table))
         constants: list[Constant] = []
         judged = [c for c in conditions if not isinstance(c, LocationInside)]
         where, reads, words = self.selects.where(judged, scope, constants)
         window = Window(EVENTS, stream.tick_us)
-        draft = Draft(stream, None, shape, where, reads, (), tuple(constants), used, words, None, window)
+        draft = Draft(stream, table, shape, where, reads, (), tuple(constants), used, words, None, window)
         arm = Arm(len(self.all), draft)
         arm.place(OutputColumn(TS, f"r:{TS}", TYPES["BIGINT"], frozenset((f"r:{TS}",)), True, "time"))
         for name in (stream.key, stream.x, stream.y):
@@ -102,16 +102,32 @@ class Arms:
         self.all.append(arm)
         return arm
 
-    def _scope(self, side: Side) -> Scope:
+    def _scope(self, side: Side, table: Table | None = None) -> Scope:
         assert isinstance(side.relation, Stream)
-        return Scope(self.text, side.span, side.relation, side.alias, None, "")
+        name = table.name if table else ""
+        return Scope(self.text, side.span, side.relation, side.alias, table, name)
 
-    def _refuse_tables(self, conditions: list[exp.Expr], scope: Scope) -> None:
+    def _table(self, conditions: list[exp.Expr], scope: Scope) -> Table | None:
+        """Whose regions INSIDE asks about: an event in several of them is still one."""
+        found = None
         for operator in (c for c in conditions if isinstance(c, LocationInside)):
             target = operator.args["expression"]
             if isinstance(target, exp.Column) and target.table:
-                message = "a trigger does not take the regions of a table"
-                raise scope.refuse(target, "query.unsupported", message, "name a region, or write its shape")
+                found = self._table_of(target, scope)
+        return found
+
+    def _table_of(self, target: exp.Column, scope: Scope) -> Table:
+        tables = self.selects.relations.tables
+        if target.table.casefold() in [side.alias.casefold() for side in self.sides]:
+            hint = "name a region, write its shape, or name the regions of a table: districts.region"
+            message = f'"{target.table}" is a variable, and no region'
+            raise scope.refuse(target, "query.unsupported", message, hint)
+        found = tables.get(target.table)
+        if found is None:
+            hint = did_you_mean(target.table, tables) or "CREATE TABLE first"
+            message = f'no table is named "{target.table}"'
+            raise scope.refuse(target.args["table"], "query.unknown_table", message, hint)
+        return found
 
     # ----- what two variables are compared by
 

@@ -23,14 +23,16 @@ from sanderling.plan.compositions import Composition
 from sanderling.plan.constraint_graph import Apart, Compare, Contradiction, Graph, Unbounded, complete
 from sanderling.plan.constraints import Constraints, for_members
 from sanderling.plan.declarations import Declarations
-from sanderling.plan.distances import uses_of, written_out
+from sanderling.plan.distances import is_distance, uses_of, written_out
 from sanderling.plan.expressions import Constant
 from sanderling.plan.grouping import Grouping, has_aggregates
 from sanderling.plan.selects import SelectPlanner
-from sanderling.plan.sides import RowScope, Side, Uses
+from sanderling.plan.sides import Side, Uses
 from sanderling.plan.trigger_branches import Arms
 from sanderling.plan.trigger_graph import circle_in_words, stated
 from sanderling.plan.trigger_space import halos_of, unbounded_pair
+from sanderling.plan.variables import VariableScope
+from sanderling.plan.words import shortened, words_of
 from sanderling.types import TYPES
 
 # The first is the default: what the benchmark found best (docs/decisions/0020); by space, where that can be.
@@ -59,15 +61,17 @@ class Trigger:
         self.members = [list(range(a, b)) for a, b in pairwise(np.cumsum([0, *counts]).tolist())]
         named = [(s, name) for s, names in zip(self.sides, self.names, strict=True) for name in names]
         self._refuse_names([(s, name) for s, name in named])
-        self.scope = RowScope(text, self.span, self.sides)
-        self.row = RowScope(text, self.span, [Side(name, s.relation, s.span) for s, name in named])
+        sets = {s.alias: names for s, names in zip(self.sides, self.names, strict=True) if len(names) > 1}
+        self.scope = VariableScope(text, self.span, self.sides, sets)
+        members = [Side(name, s.relation, s.span) for s, name in named]
+        self.row = VariableScope(text, self.span, members, sets)
         asked = RegisterQuery(statement.name, exp.Select(), None, statement.sql, statement.span)
         self.arms = Arms(selects, asked, text, self.sides)
 
     def composition(self) -> Composition:
         options = self._options()
-        found = Constraints(self.scope)
-        found.add(self.statement.when, [len(m) > 1 for m in self.members])
+        found = Constraints(self.scope, [len(m) > 1 for m in self.members])
+        found.add(self.statement.when)
         self.arms.add_all(found.below)
         compares, rest = self._compares(found)
         select = self._select()
@@ -185,8 +189,14 @@ class Trigger:
 
     def _condition(self, rest: list[exp.Expr]) -> tree.Computed | None:
         where = [written_out(c, self.row) for c in rest]
-        sql, reads, words = self.selects.where(where, self.row, self.constants)
-        return None if sql is None else tree.Computed(sql, TYPES["BOOLEAN"], reads, words or "")
+        sql, reads, _ = self.selects.where(where, self.row, self.constants)
+        return None if sql is None else tree.Computed(sql, TYPES["BOOLEAN"], reads, self._words(rest))
+
+    def _words(self, rest: list[exp.Expr]) -> str:
+        """As its author wrote it: a DISTANCE is not shown as what it is computed by."""
+        far = [c for c in rest if any(is_distance(n) for n in c.walk())]
+        *_, others = self.selects.where([c for c in rest if c not in far], self.row, [])
+        return shortened(" AND ".join([*([others] if others else []), *(words_of(c) for c in far)]))
 
     def _completed(self, node: tree.Solve) -> Graph:
         """The graph with all that follows; one that makes no sense is refused."""
@@ -205,7 +215,7 @@ class Trigger:
             raise self._refuse("query.trigger_unsatisfiable", message, hint, self.span) from e
         except Unbounded as e:
             one, other = (graph.names[i] for i in e.args)
-            message = f'nothing says how long "{one}" and "{other}" may be apart: all events would be kept'
+            message = f'nothing says how long after "{one}" an event "{other}" may come: all would be kept'
             first, second = (self._time_of(i) for i in e.args)
             hint = f"add {second} - {first} < 1 HOUR, or WITHIN 1 HOUR"
             raise self._refuse("query.trigger_unbounded", message, hint, self.span) from e
@@ -250,9 +260,7 @@ class Trigger:
         for side in self.row.all:
             assert isinstance(side.relation, Stream)
             for name in (side.relation.key, side.relation.time):
-                column = exp.column(
-                    exp.to_identifier(name, quoted=True), exp.to_identifier(side.alias, quoted=True)
-                )
+                column = exp.column(exp.to_identifier(name), exp.to_identifier(side.alias))
                 yield exp.alias_(column, f"{side.alias}_{name}", quoted=True)
 
     def _variables(self, read_by: list[exp.Expr]) -> tuple[tree.Variable, ...]:
