@@ -44,7 +44,7 @@ test-engine:
 	@$(python) -m pytest tests $(addprefix --ignore=,$(recovery_tests) $(spark_tests))
 
 long: setup ## the long forms: every crash point, thousands of random worlds
-	@SANDERLING_LONG=1 $(python) -m pytest tests/recovery tests/properties tests/merge tests/spark/test_sql_on_spark.py $(ARGS)
+	@SANDERLING_LONG=1 $(python) -m pytest tests/recovery tests/properties tests/merge tests/spark/test_sql_on_spark.py tests/spark/test_triggers_on_spark.py $(ARGS)
 
 check: setup ## style, types, then the tests
 	$(python) -m ruff check

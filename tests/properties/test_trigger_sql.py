@@ -41,13 +41,7 @@ def test_alerts_are_the_combinations_that_satisfy_all_conditions(
 
 
 def check(world: World, cut: Cut, folder: Path, partitions: int = 0) -> DirectRun | None:
-    planner = Planner()
-    key = "BIGINT" if world.is_integer_key else "STRING"
-    for name in STREAMS:
-        planner.run_script(
-            f"CREATE STREAM {name} (id {key}, ts BIGINT, x DOUBLE, y DOUBLE, v DOUBLE, k STRING, "
-            f"off BOOLEAN) KEY id TIME ts LOCATION (x, y) GONE off WITH (tick = {world.tick})"
-        )
+    planner = declared(world)
     wanted: Counter[Update] = Counter()
     statements = []
     for tale in world.tales:
@@ -80,6 +74,18 @@ def check(world: World, cut: Cut, folder: Path, partitions: int = 0) -> DirectRu
     told = Counter((u["tick"], u["query"], tuple(u["row"].values())) for u in got)
     assert told == wanted, statements
     return run
+
+
+def declared(world: World) -> Planner:
+    """With the world's streams."""
+    planner = Planner()
+    key = "BIGINT" if world.is_integer_key else "STRING"
+    for name in STREAMS:
+        planner.run_script(
+            f"CREATE STREAM {name} (id {key}, ts BIGINT, x DOUBLE, y DOUBLE, v DOUBLE, k STRING, "
+            f"off BOOLEAN) KEY id TIME ts LOCATION (x, y) GONE off WITH (tick = {world.tick})"
+        )
+    return planner
 
 
 def _copy(planner: Planner) -> Planner:

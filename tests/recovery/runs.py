@@ -20,8 +20,13 @@ REGISTER QUERY near AS SELECT id FROM cars WHERE speed > 1 INSIDE ('M', 'car3', 
 REGISTER QUERY nearest AS SELECT id FROM cars kNN ('M', 2, 'car3');
 REGISTER QUERY moving_near AS SELECT id, speed FROM cars WHERE speed > 0 kNN (3, 5, 5);
 REGISTER QUERY port AS SELECT mmsi FROM ships INSIDE (5, 5, 3);
+CREATE TRIGGER meet FOR cars AS a, cars AS b
+  WHEN a.id <> b.id AND DISTANCE(a, b) < 0.7 AND b.ts - a.ts IN [0, 5]
+   AND (a.speed + b.speed > 2 OR a.id = 'car1') REPORT FIRST;
+CREATE TRIGGER crowd FOR 3 OF cars AS V WHEN V.speed > 1 AND DISTANCE(V) < 1 AND WITHIN 12 SECONDS;
 AT 60 REGISTER QUERY fast AS SELECT speed FROM cars WHERE speed > 2;
 AT 120 DROP QUERY near;
+AT 150 DROP TRIGGER meet;
 """
 
 
@@ -82,6 +87,7 @@ def undisturbed(world: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[
     updates, letters = output(place)
     assert (
         updates.count(b"\n") > 300
+        and all(updates.count(alert) > 30 for alert in (b'"meet"', b'"crowd"'))
         and b'"late"' in letters
         and b"wrong_type" in letters
         and b"broken_json" in letters

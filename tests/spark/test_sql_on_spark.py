@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import random
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,7 @@ from tests.properties.chance import Chance
 from tests.properties.runs import fences
 from tests.properties.scenes import COLUMNS
 from tests.properties.test_sql import Case, case, compare, planned, write
-from tests.spark.together import named_apart, together
+from tests.spark.together import named_apart, read_from, together
 
 __all__ = ["fences"]
 
@@ -78,12 +77,17 @@ def written(cases: list[Case], folder: Path, fences: Path) -> Plan:
             rows = [reading.values for reading in drawn.scene.streams[name].readings[a:b]]
             (home / name).mkdir(exist_ok=True)
             write(home / name / f"{number:03d}.csv", COLUMNS, rows)
-    whole = together(named_apart(plans, "w"))
-    streams = [replace(s, stream=replace(s.stream, path=str(folder / s.stream.name))) for s in whole.streams]
-    return replace(whole, streams=tuple(streams))
+    return read_from(together(named_apart(plans, "w")), folder)
 
 
-def run(plan: Plan, folder: Path, spark: SparkSession, stops_at: int | None) -> int:
+def run(
+    plan: Plan,
+    folder: Path,
+    spark: SparkSession,
+    stops_at: int | None,
+    shards: int = 2,
+    how: Settings = SMALL,
+) -> int:
     """To the end; if it stops behind a batch, another run goes on. Gives the number of batches."""
     delivered = []
 
@@ -93,7 +97,7 @@ def run(plan: Plan, folder: Path, spark: SparkSession, stops_at: int | None) -> 
             raise StoppedError
 
     targets = Targets(folder / "updates.jsonl", False, folder / "letters.jsonl")
-    options = RunOptions(targets, "local[2]", 2, folder / "checkpoint", SMALL, on_batch=deliver)
+    options = RunOptions(targets, "local[2]", shards, folder / "checkpoint", how, on_batch=deliver)
     if stops_at is not None:
         with pytest.raises(StoppedError):
             run_plan(plan, "random queries", options, spark)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -29,6 +30,12 @@ def together(plans: Sequence[Plan]) -> Plan:
         tuple(s for p in plans for s in p.streams), in_columns([q for p in plans for q in p.queries]), 0,
         tuple(t for p in plans for t in p.tables), tuple(t for p in plans for t in p.trees),
     )  # fmt: skip
+
+
+def read_from(plan: Plan, folder: Path) -> Plan:
+    """The same over what is in this folder, each stream under its own name."""
+    streams = [replace(s, stream=replace(s.stream, path=str(folder / s.stream.name))) for s in plan.streams]
+    return replace(plan, streams=tuple(streams))
 
 
 def apart(plan: Plan, prefix: str, queries: int, templates: int) -> Plan:
