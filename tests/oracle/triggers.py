@@ -96,7 +96,28 @@ def solutions(trigger: Trigger, events: list[Event], is_first: bool = False) -> 
     """In order of the last event, then of the first variable's, of the second's, and so on."""
     domains = [[n for n, e in enumerate(events) if v in e.variables] for v in range(trigger.size)]
     every = itertools.product(*domains)
-    found = sorted((max(s), s) for s in every if trigger.takes(events, s))
+    return _told([s for s in every if trigger.takes(events, s)], is_first)
+
+
+def _told(found: list[tuple[int, ...]], is_first: bool) -> list[tuple[int, ...]]:
+    by_last = sorted((max(s), s) for s in found)
     if is_first:
-        found = [min(some) for _, some in itertools.groupby(found, key=lambda f: f[0])]
-    return [s for _, s in found]
+        by_last = [min(some) for _, some in itertools.groupby(by_last, key=lambda f: f[0])]
+    return [s for _, s in by_last]
+
+
+def solutions_early(trigger: Trigger, events: list[Event], is_first: bool = False) -> list[tuple[int, ...]]:
+    """The same: combinations grow by a variable, and constraints are asked as soon as they can be."""
+    grown: list[tuple[int, ...]] = [()]
+    for v in range(trigger.size):
+        domain = [n for n, e in enumerate(events) if v in e.variables]
+        due = tuple(c for c in trigger.constraints if max(c.i, c.j) == v)
+        before = [v - 1 for members in trigger.sets if v in members[1:]]  # members stand together
+        grown = [
+            (*s, n)
+            for s in grown
+            for n in domain
+            if all(s[b] < n for b in before)
+            and all(c.holds(events[(*s, n)[c.i]], events[(*s, n)[c.j]]) for c in due)
+        ]
+    return _told(grown, is_first)

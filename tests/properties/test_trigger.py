@@ -16,7 +16,7 @@ from sanderling.kernels.solve_plain import PlainSolver
 from sanderling.merge import triggers
 from sanderling.merge.triggers import GRID, LISTS, LOOSE, TIGHT, Events, Solutions, Solver
 from sanderling.plan.constraint_graph import between, complete, free
-from tests.oracle.triggers import Distance, Event, Time, Trigger, solutions
+from tests.oracle.triggers import Distance, Event, Time, Trigger, solutions, solutions_early
 from tests.properties.chance import made_of
 from tests.properties.runs import RELAXED
 from tests.properties.trigger_worlds import World, columns, cut, graph_of, told, world
@@ -37,7 +37,9 @@ def expected(world: World, is_first: bool) -> list[tuple[int, ...]]:
     found = []
     for t, (trigger, own) in enumerate(zip(world.triggers, world.events, strict=True)):
         orders = [order for order, _ in own]
-        some = solutions(trigger, [e for _, e in own], is_first)
+        events = [e for _, e in own]
+        some = solutions(trigger, events, is_first)
+        assert solutions_early(trigger, events, is_first) == some, "brute force has two ways"
         found += [(t, *(orders[e] for e in s)) for s in some]
     return sorted(found, key=lambda s: (max(s[1:]), s))
 

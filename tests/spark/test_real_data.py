@@ -1,4 +1,4 @@
-"""Real data end to end on Spark, against brute force: cabs in hoods, buses out of order, nearest taxis."""
+"""Real data on Spark against brute force: cabs in hoods, buses out of order, nearest taxis, buoys."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from sanderling.settings import Settings
 from sanderling.spark.run import RunOptions, RunSummary, run_plan
 from tests import oracle
 from tests.conftest import DATA
+from tests.engine import buoys
 
 pytestmark = pytest.mark.skipif(not DATA.exists(), reason="the real data sets are not beside the project")
 
@@ -227,3 +228,15 @@ def test_the_nearest_taxis_of_beijing_agree_with_brute_force(spark: SparkSession
     wanted = nearest_by_brute_force(rows_of(TAXIS))
     assert got == wanted
     assert {query for _, query, *_ in wanted} == {q.name for q in NEAREST} and sum(wanted.values()) > 5_000
+
+
+# ----- triggers
+
+
+def test_triggers_over_the_buoys_agree_with_brute_force(spark: SparkSession, tmp_path: Path) -> None:
+    readings = buoys.readings_of([1997])
+    path = buoys.write(tmp_path / "buoys.csv", readings)
+    text = buoys.SCRIPT.replace("tao_elnino.csv.gz", str(path))
+    got, summary = on_spark(text, spark, tmp_path, Settings(slice_bytes=400_000))
+    assert summary.totals.rows == {"buoys": len(readings)} and not summary.totals.letters
+    assert Counter((tick, query, row) for tick, query, _, row in got.elements()) == buoys.expected(readings)
