@@ -30,6 +30,7 @@ class Stream(NamedTuple):
     x: F64
     y: F64
     ranks: F64  # by measurement and reading
+    buoy: I64  # a buoy of each copy is one of its own
 
 
 def stream(some: int) -> Stream:
@@ -38,13 +39,15 @@ def stream(some: int) -> Stream:
     days = pc.cast(pc.cast(table.column("date"), pa.timestamp("us")), pa.int64()).to_numpy()
     x, y = (table.column(c).to_numpy() for c in ("lon", "lat"))
     ranks = np.stack([_ranks(table.column(c).cast(pa.float64()).to_numpy()) for c in MEASURED])
+    buoys = table.column("mooring_segment").to_numpy()
     copies = -(-some // len(days))
     rng = np.random.default_rng(5)
     ts = np.concatenate([days + n * DAY // copies for n in range(copies)])
     xs = np.concatenate([x + rng.normal(0, 0.5) for _ in range(copies)])
     ys = np.concatenate([y + rng.normal(0, 0.5) for _ in range(copies)])
     order = np.argsort(ts, kind="stable")
-    return Stream(ts[order], xs[order], ys[order], np.tile(ranks, copies)[:, order])
+    buoy = np.concatenate([buoys * copies + n for n in range(copies)])
+    return Stream(ts[order], xs[order], ys[order], np.tile(ranks, copies)[:, order], buoy[order])
 
 
 def _ranks(values: F64) -> F64:
@@ -75,22 +78,40 @@ class Wishes(NamedTuple):
             nearer(graph, v, v + 1, self.radius, is_strict=True)
         return complete(graph)
 
+    def some(self, chosen: I64 | slice) -> Wishes:
+        return self._replace(
+            measured=self.measured[chosen], middle=self.middle[chosen], wide=self.wide[chosen],
+            radius=self.radius[chosen],
+        )  # fmt: skip
 
-def wishes(triggers: int, days: float) -> Wishes:
+    def bands(self) -> tuple[F64, F64]:
+        """The least and the most rank, by trigger and variable."""
+        wide = self.wide[:, None]
+        low = (self.middle - wide / 2).clip(0, 1 - wide)
+        return low, low + wide
+
+
+MOST = 100
+
+
+def wishes(triggers: int, days: float, measured: tuple[int, ...] | None = None) -> Wishes:
+    """So many of a hundred; all variables of a number have the same measurement, or each its own."""
     rng = np.random.default_rng(7)
-    measured = rng.integers(0, len(MEASURED), (triggers, VARIABLES))
-    middle = rng.random((triggers, VARIABLES))
-    return Wishes(measured, middle, np.full(triggers, 0.02), rng.uniform(0.5, 3.0, triggers), days)
+    any_of = rng.integers(0, len(MEASURED), (MOST, VARIABLES))
+    middle, radius = rng.random((MOST, VARIABLES)), rng.uniform(0.5, 3.0, MOST)
+    what = any_of if measured is None else np.tile(measured, (MOST, 1))
+    return Wishes(what, middle, np.full(MOST, 0.02), radius, days).some(slice(triggers))
 
 
 def judged(stream: Stream, wishes: Wishes) -> Events:
     """What shards do: the conditions of variables on all readings; what satisfies none goes no further."""
     rows, masks, triggers = [], [], []
+    low, high = wishes.bands()
     for t in range(len(wishes.wide)):
         is_of = np.zeros(len(stream.ts), np.uint64)
         for v in range(VARIABLES):
-            away = np.abs(stream.ranks[wishes.measured[t, v]] - wishes.middle[t, v])
-            is_in = np.minimum(away, 1 - away) <= wishes.wide[t] / 2
+            rank = stream.ranks[wishes.measured[t, v]]
+            is_in = (low[t, v] <= rank) & (rank <= high[t, v])
             is_of |= is_in.astype(np.uint64) << np.uint64(v)
         mine = np.flatnonzero(is_of)
         rows.append(mine)
