@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import os
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sanderling.kernels.solve import GUEST, How
@@ -22,10 +23,11 @@ from sanderling.plan.trigger_space import LEAST, side_of
 from tests.properties import test_trigger, trigger_tales, trigger_worlds
 from tests.properties.chance import made_of
 from tests.properties.runs import RELAXED, Cut, cuts
-from tests.properties.test_sql import MANY
 from tests.properties.test_trigger_sql import check
 
 PARTITIONS = st.sampled_from([2, 3, 7, 1])
+# A world on seven merge partitions takes a while.
+FEW = settings(RELAXED, max_examples=5000 if os.environ.get("SANDERLING_LONG") else 25)
 NAN, INF = float("nan"), float("inf")
 
 
@@ -37,7 +39,7 @@ def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "WORTH_COMPACTING", 0)
 
 
-@MANY
+@FEW
 @given(world=made_of(trigger_tales.near_worlds), cut=cuts, partitions=PARTITIONS)
 def test_alerts_are_the_combinations_that_satisfy_all_conditions(
     world: trigger_tales.World, cut: Cut, partitions: int, narrow: None, tmp_path: Path
@@ -107,7 +109,7 @@ def test_one_trigger_is_shared_out_evenly_and_few_events_go_to_two() -> None:
 # ----- guests
 
 
-@RELAXED
+@FEW
 @given(world=made_of(trigger_worlds.world), bits=st.integers(0, 2**60 - 1))
 def test_guests_complete_nothing_and_are_kept_like_others(world: trigger_worlds.World, bits: int) -> None:
     events = trigger_worlds.columns(world)
