@@ -47,7 +47,8 @@ def assert_told_to_the_end(out: str) -> None:
     counted = re.fullmatch(r"([\d,]+) readings, (\d+) ticks, (\d+) objects alive", summary)
     assert counted and len(ticks) == int(counted[2]) > 0 and 250 < int(counted[3]) < 350
     assert int(counted[1].replace(",", "")) > 250 * len(ticks)
-    assert sum("in it at the end" in line for line in lines) == 10
+    assert sum("in it at the end" in line for line in lines) == 9
+    assert sum(line.endswith(" alerts") for line in lines) == 1
 
 
 def test_it_ends_by_itself(tmp_path: Path) -> None:

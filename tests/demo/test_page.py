@@ -20,7 +20,8 @@ def scene() -> Scene:
     now = time.time()
     for tick in range(20):
         scene._tick(
-            1_700_000_000_000_000 + tick * 1_000_000, Counter({("market", 1): 12, ("market", -1): tick})
+            1_700_000_000_000_000 + tick * 1_000_000,
+            Counter({("market", 1): 12, ("market", -1): tick, ("bunched_buses", 1): tick % 3}),
         )
     scene.batches = [(now - 2, 1_000), (now, 5_000)]
     scene.began_at, scene.latency_s = now - 2, 1.26
@@ -43,6 +44,8 @@ def test_every_query_is_shown_with_its_sql_on_80_by_24(scene: Scene) -> None:
     assert market.split() == [
         "market", "50", "+12", "−15", "+12", "−16", "+12", "−17", "+12", "−18", "+12", "−19",
     ]  # fmt: skip
+    (bunched,) = (line for line in lines if line.startswith("bunched_buses "))
+    assert bunched.split() == ["bunched_buses", "19", "+0", "+1", "+2", "+0", "+1"], "alerts so far"
     assert lines[-1] == "2,000 readings/s · tick latency 1.3 s · 123,456 objects alive · Ctrl-C ends"
 
 
@@ -62,9 +65,10 @@ def test_before_the_first_batch_there_is_a_page_too() -> None:
 def test_the_demo_asks_in_every_way_there_is() -> None:
     text = " ".join(q.sql for q in demo_plan().queries)
     for form in (
-        "INSIDE (-300, -300, 300, 300)", "INSIDE (1500, 800, 400)", "INSIDE POLYGON", "speed * 3.6 >",
+        "INSIDE (-300, -300, 300, 300)", "INSIDE (1500, 800, 400)", "speed * 3.6 >",
         "c.location INSIDE d.region", "INSIDE ('M', 0, 900, 600)", "INSIDE ('M', 20, 400)",
         "WHERE type = 'truck' kNN (5, 1500, 800)", "kNN ('M', 10, 40)", "INSIDE old_town kNN (3, 0, 0)",
         "SELECT DISTINCT", "WINDOW 10 SECONDS", "COUNT(*)", "GROUP BY type",
+        "FOR 3 OF city AS V WHEN", "DISTANCE(V) < 100",
     ):  # fmt: skip
         assert form in text, form

@@ -4,10 +4,9 @@ CREATE TABLE districts KEY name WITH (path = 'districts.geojson');
 CREATE REGION old_town AS POLYGON (
   (-900 -700, 800 -900, 1100 500, 0 1000, -1100 400, -900 -700), (-200 -200, 200 -200, 200 200, -200 200, -200 -200));
 
--- regions that stand: who has passed by a rectangle lately, how many of each type are in a circle, and who is in one written in place
+-- regions that stand: who has passed by a rectangle lately, and how many of each type are in a circle
 REGISTER QUERY market AS SELECT DISTINCT id FROM city INSIDE (-300, -300, 300, 300) WINDOW 10 SECONDS;
 REGISTER QUERY station AS SELECT type, COUNT(*) AS n FROM city INSIDE (1500, 800, 400) GROUP BY type;
-REGISTER QUERY harbour AS SELECT id FROM city INSIDE POLYGON ((0 1500, 2000 1800, 900 3000, 0 1500));
 -- every region of a table at once
 REGISTER QUERY who_is_where AS SELECT c.id, d.name FROM city c, districts d WHERE c.location INSIDE d.region;
 -- no region: a condition, and an expression
@@ -19,3 +18,5 @@ REGISTER QUERY near_bus_20 AS SELECT id FROM city WHERE type <> 'bike' INSIDE ('
 REGISTER QUERY trucks_by_station AS SELECT id FROM city WHERE type = 'truck' kNN (5, 1500, 800);
 REGISTER QUERY nearest_to_bus_40 AS SELECT id, type FROM city kNN ('M', 10, 40);
 REGISTER QUERY old_town_buses AS SELECT id FROM city WHERE type = 'bus' INSIDE old_town kNN (3, 0, 0);
+-- events together: three buses that drive up close
+CREATE TRIGGER bunched_buses FOR 3 OF city AS V WHEN V.type = 'bus' AND DISTANCE(V) < 100 AND WITHIN 0;

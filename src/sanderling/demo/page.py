@@ -60,8 +60,9 @@ def _numbers(scene: Scene, name: str, ticks: int) -> Text:
     line = Text(f"{name:<{NAME_WIDTH}}", "bold").append(f"{scene.held[name]:>{SIZE_WIDTH},}", "cyan")
     for changes in scene.recent[-ticks:]:
         came, went = changes[name, 1], changes[name, -1]
-        line.append(" " * (TICK_WIDTH - len(f"+{came} −{went}")))
-        line.append(f"+{came}", "green" if came else "dim").append(f" −{went}", "red" if went else "dim")
+        lost = "   " if name in scene.triggers else f" −{went}"  # an alert is never taken back
+        line.append(" " * (TICK_WIDTH - len(f"+{came}{lost}")))
+        line.append(f"+{came}", "green" if came else "dim").append(lost, "red" if went else "dim")
     return line
 
 

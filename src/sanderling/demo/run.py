@@ -75,7 +75,8 @@ def run_demo(network: Network, settings: TrafficSettings, seconds: float | None,
         _say_ticks(scene, console)
     console.print(f"{scene.rows:,} readings, {scene.ticks:,} ticks, {feed.alive:,} objects alive")
     for q in scene.plan.queries:
-        console.print(f"  {q.name}: {scene.held[q.name]:,} in it at the end")
+        said = "alerts" if q.name in scene.triggers else "in it at the end"
+        console.print(f"  {q.name}: {scene.held[q.name]:,} {said}")
 
 
 def _feed(network: Network, settings: TrafficSettings, work: Path) -> Feed:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from sanderling.clock import show_time
 from sanderling.deliver.changes import gather
 from sanderling.plan.plans import Plan
+from sanderling.plan.tree import solve_of
 from sanderling.route.parcels import Parcel
 
 TICKS_KEPT = 12
@@ -36,8 +37,14 @@ class Scene:
     began_at: float = 0.0
     lock: threading.Lock = field(default_factory=threading.Lock)
     is_ended: bool = False
+    # Those of them tell alerts: what they have told is counted, since they hold nothing.
+    triggers: set[str] = field(init=False)
     # One a tick; bounded, since on a terminal nobody takes them.
     lines: deque[str] = field(default_factory=lambda: deque(maxlen=10_000))
+
+    def __post_init__(self) -> None:
+        solving = [t.template.id for t in self.plan.trees if solve_of(t.root) is not None]
+        self.triggers = {q.name for q in self.plan.queries if q.template in solving}
 
     def take(self, parcels: list[Parcel]) -> None:
         """A batch, unless we have ended: Spark stops without waiting for the one it is at."""
@@ -72,12 +79,13 @@ class Scene:
     def _tick(self, tick: int, changes: Changes) -> None:
         for (name, sign), count in changes.items():
             self.held[name] += sign * count
-        parts = [
-            f"{q.name} +{changes[q.name, 1]} −{changes[q.name, -1]} ={self.held[q.name]}"
-            for q in self.plan.queries
-        ]
-        self.lines.append(f"{show_time(tick)}  " + "  ".join(parts))
+        parts = "  ".join(self._said(q.name, changes) for q in self.plan.queries)
+        self.lines.append(f"{show_time(tick)}  {parts}")
         self.recent = [*self.recent[1 - TICKS_KEPT :], changes]
+
+    def _said(self, name: str, changes: Changes) -> str:
+        came = f"{name} +{changes[name, 1]}"
+        return came if name in self.triggers else f"{came} −{changes[name, -1]} ={self.held[name]}"
 
     def is_over(self, seconds: float | None) -> bool:
         """The time runs from the first batch on: until then Spark is still getting ready."""
