@@ -36,6 +36,7 @@ def test_a_trigger_comes_tells_forgets_and_goes(spark: SparkSession, tmp_path: P
             session.execute(MEET.replace("WITHIN 10 SECONDS", "a BEFORE b"))
         assert caught.value.code == "query.trigger_unbounded"
         session.execute(MEET)
+        session.process_all()
         alerts = session.subscribe("meet")
         cars.come(("b", 5, 1.0, 0.0, False), ("c", 6, 9.0, 9.0, False), ("c", 7, 9.0, 9.0, False))
         session.process_all()

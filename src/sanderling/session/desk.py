@@ -24,6 +24,7 @@ from sanderling.errors import SanderlingError, SessionError, StateError, did_you
 from sanderling.figures import Tally
 from sanderling.plan.living import Change
 from sanderling.plan.plans import ALWAYS, Plan, Template
+from sanderling.plan.tree import solve_of
 from sanderling.route.controls import activate, announce, ask, mark
 from sanderling.route.parcels import ANSWER, DELTAS, FIGURES, MARK, Parcel
 from sanderling.session.rows import signed, unsigned
@@ -143,17 +144,29 @@ class Desk:
         number = self.number_of(name)
         subscription = Subscription(name, most_rows, self._why_over)
         template = self._template(number)
+        if self._is_trigger(template):  # there is no answer to wait for, and no alert to be missed meanwhile
+            self._add(number, subscription)
+            return subscription
 
         def begin(parcels: list[Parcel]) -> None:
-            if number in self._gone:  # dropped between the question and its answer
-                subscription.end()
-                return
             for rows in (p.table for p in parcels if p.table.num_rows):
                 subscription.give(signed(template, rows))
-            self._subscribed.setdefault(number, []).append(subscription)
+            self._add(number, subscription)
 
         self._ask(number, begin)
         return subscription
+
+    def _is_trigger(self, template: Template) -> bool:
+        trees = () if self._plan is None else self._plan.trees
+        return any(t.template.id == template.id and solve_of(t.root) is not None for t in trees)
+
+    def _add(self, number: int, subscription: Subscription) -> None:
+        with self._lock:
+            is_gone = number in self._gone  # dropped between the question and its answer
+            if not is_gone:
+                self._subscribed.setdefault(number, []).append(subscription)
+        if is_gone:
+            subscription.end()
 
     # ----- what comes in, from the courier's thread
 
@@ -181,9 +194,10 @@ class Desk:
             is_mine = query == number
             if is_mine.any():
                 rows = signed(template, parcel.table.filter(pa.array(is_mine)))
-                for reader in readers:
+                for reader in list(readers):
                     reader.give(rows)
-            self._subscribed[number] = [reader for reader in readers if not reader.is_over]
+            with self._lock:
+                self._subscribed[number] = [reader for reader in readers if not reader.is_over]
 
     def _activate(self, turned: int, parcels: list[Parcel]) -> None:
         """All shards have turned to this version: those up to it need wait no longer."""
@@ -192,8 +206,10 @@ class Desk:
             if version in self._new_focals:
                 told += activate(version, self._new_focals.pop(version), parcels)
             for number in self._dropped.pop(version, []):
-                self._gone.add(number)
-                for reader in self._subscribed.pop(number, []):
+                with self._lock:
+                    self._gone.add(number)
+                    over = self._subscribed.pop(number, [])
+                for reader in over:
                     reader.end()
         if told:
             self._tell(told)
