@@ -52,6 +52,9 @@ def look(rules: Rules, live: Live, entry: int, d: int, is_grid: bool, pool: I64,
     whole, place, heads, lists = live.whole, live.place, live.heads, live.counts[LISTS]
     t, c, now = whole[entry, TRIGGER], whole[entry, KIND], whole[entry, TS]
     earliest, latest = now + rules.times[t, c, d, AFTER], now + rules.times[t, c, d, UNTIL]
+    newest = heads[t * len(rules.kinds) + d]
+    if newest == NONE or whole[newest, TS] < earliest:
+        return top  # what can only come later is not there: no cell need be looked into
     reach, reach2, side = rules.reach[t, c, d, RADIUS], rules.reach[t, c, d, SQUARED], rules.side[t]
     has_cells = is_grid and reach < np.inf
     is_single = rules.kinds[c, SIZE_OF] == 1 and rules.kinds[d, SIZE_OF] == 1
