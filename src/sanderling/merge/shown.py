@@ -25,13 +25,12 @@ class Shown:
         self.table: pa.Table = self.schema.empty_table()
         self._kept = 0
 
-    def add(self, order: I64, columns: Sequence[Column]) -> None:
-        """Events that are later than all that are here; several triggers may each bring the same."""
-        some, first = np.unique(order, return_index=True)
-        if len(some):
-            rows = pa.Table.from_arrays(list(columns), schema=self.schema).take(pa.array(first))
-            self.order = np.concatenate([self.order, some])
-            self.table = pa.concat_tables([self.table, rows])
+    def add(self, order: I64, rows: I64, columns: Sequence[Column]) -> None:
+        """Events that are later than all that are here, in order, each once; where the columns have them."""
+        if len(order):
+            some = pa.Table.from_arrays(list(columns), schema=self.schema).take(pa.array(rows))
+            self.order = np.concatenate([self.order, order])
+            self.table = pa.concat_tables([self.table, some])
 
     def rows(self, order: I64) -> I64:
         return np.searchsorted(self.order, order)

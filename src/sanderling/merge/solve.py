@@ -9,6 +9,7 @@ Events are in order of time, stream and key, over all shards and branches; so ho
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,7 @@ import pyarrow as pa
 
 from sanderling import relational
 from sanderling.clock import tick_ends
+from sanderling.kernels.order import ordered_by
 from sanderling.kernels.solve import GUEST
 from sanderling.keys import Keys
 from sanderling.merge.codes import Column, code, new_texts
@@ -35,6 +37,23 @@ WORTH_COMPACTING = 10_000
 I64 = npt.NDArray[np.int64]
 F64 = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
+
+
+class Arrived(NamedTuple):
+    """Rows of all branches behind each other, by event and trigger; all columns are in this order."""
+
+    rows: I64
+    order: I64  # the number of the event
+    branch: I64
+    query: I64
+    ts: I64
+    is_first: Bools  # of its event and trigger
+
+    def once(self, branch: int) -> tuple[I64, I64]:
+        """The events of a branch, and a row of each, counted from the branch's first."""
+        mine = np.flatnonzero(self.branch == branch)
+        mine = mine[_begins(self.order[mine])]
+        return self.order[mine], self.rows[mine] - np.count_nonzero(self.branch < branch)
 
 
 class Solve:
@@ -97,10 +116,10 @@ class Solve:
         came = [self._arriving(rows) for rows in inputs]
         if not any(len(rows) for rows in came):
             return Signed.none([t.arrow for t in self.node.types])
-        order, branch = self._numbered(came)
+        arrived = self._numbered(came)
         for number, rows in enumerate(came):
-            self.shown[number].add(order[branch == number], rows.columns)
-        solutions = self.solver.advance(self._events(came, order, branch))
+            self.shown[number].add(*arrived.once(number), rows.columns)
+        solutions = self.solver.advance(self._events(came, arrived))
         told = self._told(solutions)
         for shown in self.shown:
             shown.keep(self.solver.orders)
@@ -125,46 +144,44 @@ class Solve:
         is_in = (rows.sign > 0) & is_new.astype(np.bool_) & np.isin(rows.query, self.solver.triggers)
         return rows if is_in.all() else rows.take(np.flatnonzero(is_in))
 
-    def _numbered(self, came: list[Signed]) -> tuple[I64, I64]:
-        """By row, of all branches behind each other, the number of its event and its branch."""
+    def _numbered(self, came: list[Signed]) -> Arrived:
         branch = np.repeat(np.arange(len(came)), [len(rows) for rows in came])
         stream = np.asarray(self.node.stream_of)[branch]
-        ts = np.concatenate([_int64(rows.columns[0]) for rows in came])
+        ts, query = (
+            np.concatenate(c) for c in zip(*((_int64(r.columns[0]), r.query) for r in came), strict=True)
+        )
         key = np.empty(len(ts), np.int64)
-        for number in np.unique(stream):
+        for number in np.flatnonzero(np.bincount(stream)):
             mine = [rows.columns[1] for rows, s in zip(came, self.node.stream_of, strict=True) if s == number]
             key[stream == number] = key_ranks(pa.chunked_array([c for m in mine for c in _chunks(m)]))
-        by_order = np.lexsort((key, stream, ts))
-        parts = np.stack([ts[by_order], stream[by_order], key[by_order]])
-        is_next = np.append(False, (np.diff(parts, axis=1) != 0).any(axis=0))
-        order = np.empty(len(ts), np.int64)
-        order[by_order] = self.next_order + np.cumsum(is_next)
-        self.next_order = int(order.max()) + 1
-        return order, branch
+        rows = np.arange(len(ts))
+        for column in (query.astype(np.int64), key, stream, ts):  # the last one counts most
+            rows = ordered_by(rows, column)
+        is_event = _begins(ts[rows]) | _begins(stream[rows]) | _begins(key[rows])
+        order = self.next_order + np.cumsum(is_event) - 1
+        self.next_order = int(order[-1]) + 1
+        return Arrived(rows, order, branch[rows], query[rows], ts[rows], is_event | _begins(query[rows]))
 
-    def _events(self, came: list[Signed], order: I64, branch: I64) -> Events:
+    def _events(self, came: list[Signed], arrived: Arrived) -> Events:
         """Each event once a trigger, as all that it may be."""
-        query = np.concatenate([rows.query for rows in came])
-        by_event = np.lexsort((query, order))
-        is_first = np.append(True, (np.diff(order[by_event]) != 0) | (np.diff(query[by_event]) != 0))
-        first = np.flatnonzero(is_first)
-        event = np.empty(len(order), np.int64)
-        event[by_event] = np.cumsum(is_first) - 1
-        some = by_event[first]
-        ts = np.concatenate([_int64(rows.columns[0]) for rows in came])[some]
+        first = np.flatnonzero(arrived.is_first)
+        some, query = arrived.rows[first], arrived.query[first]
         x, y = (np.concatenate([floats(rows.columns[c]) for rows in came])[some] for c in (2, 3))
-        is_of = np.bitwise_or.reduceat(self.mask[branch[by_event]], first)
-        is_guest = ~self._is_home(query[some], x, y)
+        is_of = np.bitwise_or.reduceat(self.mask[arrived.branch], first)
+        is_guest = ~self._is_home(query, x, y)
         is_of[is_guest] |= np.uint64(1 << GUEST)
-        self.guests = int(is_guest[event].sum())
         value = np.zeros((len(first), len(self.node.values)), np.int64)
         is_null = np.ones(value.shape, np.bool_)
+        event = np.empty(len(arrived.rows), np.int64)
+        event[arrived.rows] = np.cumsum(arrived.is_first) - 1
+        starts = np.cumsum([0, *(len(rows) for rows in came)])
         for place, what in enumerate(self.node.values):
-            mine = event[branch == what.branch]
+            mine = event[starts[what.branch] : starts[what.branch + 1]]
             value[mine, place], is_null[mine, place] = _coded(
                 came[what.branch].columns[what.column], what.kind, self.texts
             )
-        return Events(query[some], order[some], ts, x, y, is_of, value, is_null)
+        self.guests = int(is_guest[event].sum())
+        return Events(query, arrived.order[first], arrived.ts[first], x, y, is_of, value, is_null)
 
     def _is_home(self, query: I64, x: F64, y: F64) -> Bools:
         """Which events this merge partition searches for; the others only wait here."""
@@ -235,6 +252,11 @@ class Solve:
         self.next_order = tables["counts"].column("next")[0].as_py()
         for i, shown in enumerate(self.shown):
             shown.restore(tables[f"shown{i}"])
+
+
+def _begins(values: I64) -> Bools:
+    """Where a value differs from the one before."""
+    return np.append(True, values[1:] != values[:-1])[: len(values)]
 
 
 def _coded(column: Column, kind: str, texts: Keys) -> tuple[I64, Bools]:
