@@ -19,6 +19,7 @@ from benchmarks import (
     simulate,
     squares_on_spark,
     triggers,
+    triggers_on_spark,
 )
 
 ALL = {
@@ -38,6 +39,7 @@ ALL = {
         squares_on_spark,
         nearest_on_spark,
         groups_on_spark,
+        triggers_on_spark,
     )
 }
 

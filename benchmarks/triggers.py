@@ -1,7 +1,8 @@
 """Triggers over the buoys' readings: events a second and live events, by verbosity, number and length.
 
 The paper's figures 5, 6 and 7. Verbosity is alerts over readings, for each trigger; the bands of values that
-its variables take are tuned to it over the whole stream. Times are the processor's, of one core: other work does not show in them.
+its variables take are tuned to it over the whole stream. Times are the processor's, of one core: other work
+does not show in them.
 """
 
 from __future__ import annotations
