@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sanderling.errors import QueryError
-from sanderling.merge import shown
+from sanderling.merge import shown, solve
 from sanderling.merge.solve import Solve
 from sanderling.plan import tree
 from sanderling.plan.explain import explain_query
@@ -93,9 +93,24 @@ def test_what_is_kept_of_a_long_stream_is_bounded_by_the_trigger(
         most = max(most, int(figures_of(run, "near")["solve"][-1]))
     assert 0 < most <= 6 * 10, "six seconds of A"
     assert len(run.updates) > 100
-    for solve in solves(run):
-        assert solve.solver.most_events <= 6 * 10
-        assert all(len(s.order) <= 2 * 6 * 10 + 500 for s in solve.shown), "and a batch"
+    for operator in solves(run):
+        assert operator.solver.most_events <= 6 * 10
+        assert all(len(s.order) <= 2 * 6 * 10 + 500 for s in operator.shown), "and a batch"
+
+
+def test_texts_are_forgotten_though_no_event_is_live(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What always comes last is not kept, but its text has a number for a while."""
+    monkeypatch.setattr(solve, "WORTH_COMPACTING", 0)
+    planner = Planner()
+    planner.run_script(
+        STREAM + "CREATE TRIGGER same FOR E AS a, E AS b WHEN a.x < 0 AND a.p = b.p AND b.ts - a.ts IN [1, 5]"
+    )
+    run = DirectRun(planner.plan())
+    for number, rows in enumerate(("a,1,1,0,x\nb,2,2,0,y\n", "a,3,-1,0,z\n", "b,5,1,0,z\nb,6,0,0,z\n")):
+        path = tmp_path / f"{number}.csv"
+        path.write_text(f"id,ts,x,y,p\n{rows}")
+        run.feed_file("E", path)
+    assert len(run.updates) == 1
 
 
 def solves(run: DirectRun) -> list[Solve]:

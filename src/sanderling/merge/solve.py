@@ -131,7 +131,7 @@ class Solve:
         """Texts get other numbers, without those that no live event has."""
         values = self.solver.values()
         used, new = np.unique(values[:, self._of_texts], return_inverse=True)
-        values[:, self._of_texts] = new.reshape(len(values), -1)
+        values[:, self._of_texts] = new.reshape(len(values), len(self._of_texts))
         self.solver.set_values(values)
         self.texts = Keys(self.texts.all.take(pa.array(used)))
         self._many_texts = 2 * len(self.texts) + WORTH_COMPACTING
