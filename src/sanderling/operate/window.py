@@ -30,7 +30,7 @@ from sanderling.operate.probe import a_few, arrived, found
 from sanderling.operate.readings import LastReadings, flat
 from sanderling.operate.tell import Tell
 from sanderling.operate.whereabouts import Whereabouts
-from sanderling.plan.plans import NEVER, StreamPlan, Window, window_operator
+from sanderling.plan.plans import EVERYWHERE, NEVER, StreamPlan, Window, window_operator
 
 Bools = npt.NDArray[np.bool_]
 I64 = npt.NDArray[np.int64]
@@ -60,6 +60,7 @@ class WindowState:
     """Which regions live now, and a grid over those that stand still; rebuilt rather than saved."""
 
     is_live: Bools
+    everywhere_ids: I64  # they hold any place
     still_ids: I64
     geometry: Geometry
     grid: Grid
@@ -111,10 +112,14 @@ class Windowed:
         return self.is_mine & self.plan.regions.lives(tick, ready)
 
     def _with_live(self, is_live: Bools) -> WindowState:
-        focal = self.plan.regions.focal
-        still, moving = np.flatnonzero(is_live & (focal < 0)), np.flatnonzero(is_live & (focal >= 0))
+        regions = self.plan.regions
+        is_still, is_everywhere = regions.focal < 0, regions.kind == EVERYWHERE
+        everywhere, still, moving = (
+            np.flatnonzero(is_live & some)
+            for some in (is_still & is_everywhere, is_still & ~is_everywhere, ~is_still)
+        )
         geometry = self._geometry(still)
-        return WindowState(is_live, still, geometry, build_grid(geometry), moving)
+        return WindowState(is_live, everywhere, still, geometry, build_grid(geometry), moving)
 
     def _geometry(self, ids: I64) -> Geometry:
         r = self.plan.regions
@@ -241,6 +246,8 @@ class Windowed:
         truth = self.asks.judged(history, passage.row)
         is_in = truth[self.rule_condition] & passage.windows[self.rule_window]
         pairs = []
+        if len(state.everywhere_ids):
+            pairs.append(self._meet_everywhere(passage, is_in, state.everywhere_ids, history))
         if len(state.still_ids):
             pairs.append(
                 self._meet(passage, is_in, state.still_ids, state.geometry, state.grid, None, history)
@@ -248,6 +255,22 @@ class Windowed:
         if len(state.moving_ids):
             pairs += self._meet_moving(state.moving_ids, passage, is_in, held)
         return self.tell.held(pairs, history, history.number)
+
+    def _meet_everywhere(self, passage: Passage, is_in: Bools, ids: I64, history: History) -> PairBatch:
+        """Readings with regions that hold any place: conditions say it all."""
+        ids = ids[np.argsort(self.rule_of[ids], kind="stable")]
+        rules, starts, counts = np.unique(self.rule_of[ids], return_index=True, return_counts=True)
+        # Reading by reading: what is alike stands together, on the way and when it is put in order.
+        is_met = is_in[rules] & ~np.isnan(history.x[passage.row])
+        at, rule = np.nonzero(np.ascontiguousarray(is_met.T))
+        some = counts[rule]
+        # Those of a rule stand together, from its start on.
+        ends = np.cumsum(some)
+        region = ids[np.repeat(starts[rule] - ends + some, some) + np.arange(ends[-1] if len(ends) else 0)]
+        at = np.repeat(at, some)
+        row, comes = passage.row[at], passage.comes[at]
+        old, new = np.where(comes, -1, row), np.where(comes, row, -1)
+        return PairBatch(passage.tick[at], region, old, new, ~comes, comes, np.zeros(len(at), np.uint64))
 
     def _meet_moving(self, ids: I64, passage: Passage, is_in: Bools, held: Held) -> list[PairBatch]:
         """Each reading with the regions as they were in its own tick; so a tick of readings at a time."""
