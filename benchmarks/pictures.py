@@ -168,23 +168,40 @@ def tick_profile(rows: list[dict[str, Any]]) -> None:
 
 
 def triggers(rows: list[dict[str, Any]]) -> None:
-    figure, panels = plt.subplots(2, 3, figsize=(10, 5), sharex="col")
-    named = {"verbosity, %": "alerts a trigger, % of the readings", "triggers": "triggers", "days": "days"}
-    for column, (name, label) in enumerate(named.items()):
-        for strategy, color in (("LOOSE", GREY), ("TIGHT", BLUE), ("NoIndex", ORANGE)):
+    figure, panels = plt.subplots(2, 3, figsize=(10, 5.4), sharex="col", sharey="row")
+    named = {
+        "verbosity, %": ("5 triggers", "alerts of each, % of the readings"),
+        "triggers": ("1 % alerts each", "triggers"),
+        "days": ("5 triggers, 1 % alerts", "days between two readings, at most"),
+    }
+    for column, (name, (title, label)) in enumerate(named.items()):
+        for strategy, color in (("LOOSE", GREY), ("NoIndex", ORANGE), ("TIGHT", BLUE)):
             some = [r for r in rows if r["figure"] == name and r["strategy"] == strategy]
             x = [r["value"] for r in some]
             for line, key in enumerate(("events a second", "held, %")):
-                panels[line, column].plot(x, [r[key] for r in some], "o-", color=color, label=strategy)
+                y = [r[key] for r in some]
+                panels[line, column].plot(x, y, "o-", color=color, label=strategy, markersize=5)
         for axes in panels[:, column]:
             axes.set_xscale("log")
             axes.set_yscale("log")
             axes.set_xticks(x, [f"{v:g}" for v in x])
-            axes.minorticks_off()
+            axes.grid(axis="y", color="#e6e9ec", linewidth=0.8)
+            axes.set_axisbelow(True)
         panels[1, column].set_xlabel(label)
-        panels[0, column].set_title(f"the paper's figure {5 + column}", fontsize=10)
+        panels[0, column].set_title(f"the paper's figure {5 + column}: {title}", fontsize=9)
+    panels[0, 1].axhline(15_000, color=GREY, linestyle="--", linewidth=1)
+    panels[0, 1].annotate(
+        "the paper's best at 100", (1, 15_000), xycoords=("axes fraction", "data"), xytext=(0, 3),
+        textcoords="offset points", ha="right", fontsize=8, color="#7a848e",
+    )  # fmt: skip
+    speeds = (10_000, 100_000, 1_000_000, 10_000_000)
+    panels[0, 0].set_yticks(speeds, [f"{n:,}" for n in speeds])
+    shares = (0.03, 0.1, 0.3, 1)
+    panels[1, 0].set_yticks(shares, [f"{n:g}" for n in shares])
+    for axes in panels.flat:
+        axes.minorticks_off()
     panels[0, 0].set_ylabel("readings a second")
-    panels[1, 0].set_ylabel("most readings held, %")
+    panels[1, 0].set_ylabel("most readings held, % of all")
     handles, labels = panels[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=3, frameon=False, fontsize=8)
+    figure.legend(handles, labels, loc="outside upper center", ncols=3, frameon=False, fontsize=9)
     save(figure, "triggers")

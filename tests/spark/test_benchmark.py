@@ -8,7 +8,16 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from benchmarks import nearest_on_spark, pictures, range_on_spark, report, simulate, squares_on_spark
+from benchmarks import (
+    buoys,
+    nearest_on_spark,
+    pictures,
+    range_on_spark,
+    report,
+    simulate,
+    squares_on_spark,
+    triggers_on_spark,
+)
 
 
 def test_the_spark_benchmark_checks_its_result(
@@ -48,3 +57,15 @@ def test_the_benchmark_of_the_nearest_checks_its_result(
     assert json.loads((tmp_path / "nearest_on_spark.json").read_text())["facts"]["updates a tick"] > 0
     (_, _, nearest) = json.loads((tmp_path / "nearest_profile.json").read_text())["rows"]
     assert nearest["merge"] > 0
+
+
+@pytest.mark.skipif(not buoys.DATA.exists(), reason="the shared data are not here")
+def test_the_benchmark_of_triggers_checks_its_result(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(report, "RESULTS", tmp_path)
+    triggers_on_spark.run(batch=2_000, batches=4, numbers=(2,), rounds=1, plain=500, spark=spark)
+    facts = json.loads((tmp_path / "triggers_on_spark.json").read_text())["facts"]
+    assert 0.9 < facts["verbosity, %"] < 1.1 and facts["times faster than the plain twin"] > 1
+    (*_, ours) = json.loads((tmp_path / "triggers_profile.json").read_text())["rows"]
+    assert ours["kernel"] > 0 and ours["merge"] > 0
