@@ -64,7 +64,7 @@ def test_the_benchmark_of_triggers_checks_its_result(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(report, "RESULTS", tmp_path)
-    triggers_on_spark.run(batch=2_000, batches=4, numbers=(2,), rounds=1, plain=500, spark=spark)
+    triggers_on_spark.run(2_000, 3, numbers=(2,), rounds=1, plain=500, has_echo=False, spark=spark)
     facts = json.loads((tmp_path / "triggers_on_spark.json").read_text())["facts"]
     assert 0.9 < facts["verbosity, %"] < 1.1 and facts["times faster than the plain twin"] > 1
     (*_, ours) = json.loads((tmp_path / "triggers_profile.json").read_text())["rows"]
