@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as csv
 
-from sanderling.merge.triggers import Events
+from sanderling.kernels.solve import Events
 from sanderling.plan.constraint_graph import Graph, between, complete, free, nearer
 
 F64 = npt.NDArray[np.float64]
@@ -105,7 +105,7 @@ def wishes(triggers: int, days: float, measured: tuple[int, ...] | None = None) 
 
 def judged(stream: Stream, wishes: Wishes) -> Events:
     """What shards do: the conditions of variables on all readings; what satisfies none goes no further."""
-    rows, masks, triggers = [], [], []
+    events, masks = [], []
     low, high = wishes.bands()
     for t in range(len(wishes.wide)):
         is_of = np.zeros(len(stream.ts), np.uint64)
@@ -114,13 +114,11 @@ def judged(stream: Stream, wishes: Wishes) -> Events:
             is_in = (low[t, v] <= rank) & (rank <= high[t, v])
             is_of |= is_in.astype(np.uint64) << np.uint64(v)
         mine = np.flatnonzero(is_of)
-        rows.append(mine)
+        events.append(mine)
         masks.append(is_of[mine])
-        triggers.append(np.full(len(mine), t))
-    row, trigger = np.concatenate(rows), np.concatenate(triggers)
-    order = np.argsort(row, kind="stable")
-    row, none = row[order], np.zeros((len(row), 0))
+    n = len(stream.ts)
     return Events(
-        trigger[order], row, stream.ts[row], stream.x[row], stream.y[row], np.concatenate(masks)[order],
-        none.astype(np.int64), none.astype(np.bool_),
+        np.arange(n), stream.ts, np.stack([stream.x, stream.y], axis=1), np.empty((n, 0), np.int64),
+        np.zeros(n, np.int64), np.cumsum([0, *map(len, events)]), np.concatenate(events),
+        np.concatenate(masks),
     )  # fmt: skip

@@ -10,11 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sanderling.kernels.live import ENTRY, ORDER, expiry
-from sanderling.kernels.solve import How
+from sanderling.kernels.solve import Events, How
 from sanderling.kernels.solve_plain import PlainSolver
 from sanderling.merge import triggers
-from sanderling.merge.triggers import GRID, LISTS, LOOSE, TIGHT, Events, Solutions, Solver
+from sanderling.merge.triggers import GRID, LISTS, LOOSE, TIGHT, Solutions, Solver
 from sanderling.plan.constraint_graph import between, complete, free
 from tests.oracle.triggers import Distance, Event, Time, Trigger, solutions, solutions_early
 from tests.properties.chance import made_of
@@ -27,9 +26,9 @@ cuts = st.lists(st.integers(0, 60), max_size=4)
 
 @pytest.fixture(autouse=True)
 def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Room is made all the time."""
-    monkeypatch.setattr(triggers, "LEAST_ROOM", 2)
-    monkeypatch.setattr(triggers, "PIECE", 3)
+    """Room is made all the time, and lists have cells as soon as they have room for four."""
+    monkeypatch.setattr(triggers, "FEW", 2)
+    monkeypatch.setattr(triggers, "LEAST_ROOM", 1)
     monkeypatch.setattr(triggers, "SOLUTIONS", 1)
 
 
@@ -69,19 +68,16 @@ def test_what_is_kept_is_what_the_plain_twin_keeps_and_tight_never_keeps_more(wo
     live: dict[str, list[set[tuple[int, int, int]]]] = {LOOSE: [], TIGHT: []}
     for way, index in itertools.product((LOOSE, TIGHT), (GRID, LISTS)):
         solver = solver_of(world, way, index, False)
-        plain = PlainSolver(solver.rules, How(False, way == TIGHT, False))
+        plain = PlainSolver(solver.rules, How(False, way == TIGHT, 0))
         kept = []
         for row in range(len(events.ts)):
-            one = Events._make(c[row : row + 1] for c in events)
-            found = told([solver.advance(one)])
-            twin = plain.advance(solver.rows(one))
-            assert [s[1:] for s in found] == [s[1:] for s in twin]
+            one = events.part(row, row + 1)
+            assert told([solver.advance(one)]) == [s[1:] for s in plain.advance(one)]
             state = solver.state().select(["trigger", "order", "kind"]).to_pydict()
             kept.append(set(zip(*state.values(), strict=True)))
             theirs = {(10 + e.trigger, e.order, e.kind) for some in plain.live.values() for e in some}
             assert kept[-1] == theirs
             assert (solver.entries, solver.events) == (len(theirs), len({order for _, order, _ in theirs}))
-            assert solver.most_entries == plain.most_entries
         assert not live[way] or live[way] == kept
         live[way] = kept
     assert all(tight <= loose for tight, loose in zip(live[TIGHT], live[LOOSE], strict=True))
@@ -103,15 +99,22 @@ def test_triggers_come_and_go(world: World, at: int) -> None:
         return
     early, late = slice(0, n - 1), slice(1, n)
     solver = Solver(ids[early], some_of(early))
-    first, second = cut(events, [at])
-    some = [solver.advance(Events._make(c[np.isin(first.trigger, ids[early])] for c in first))]
+    edge = at % (len(events.ts) + 1)
+    some = [solver.advance(of_triggers(events.part(0, edge), early))]
     solver.turn_to(ids[late], some_of(late))
-    some.append(solver.advance(Events._make(c[np.isin(second.trigger, ids[late])] for c in second)))
-    edge = (int(second.order[0]), int(second.trigger[0]) - 10) if len(second.ts) else (99, 0)
-    is_before = [tuple((o, e) for o, e in own if (o, t) < edge) for t, own in enumerate(world.events)]
-    is_after = [tuple((o, e) for o, e in own if (o, t) >= edge) for t, own in enumerate(world.events)]
-    seen = [is_before[0], *world.events[1:-1], is_after[-1]]
-    assert told(some) == expected(replace(world, events=tuple(seen)), False)
+    some.append(solver.advance(of_triggers(events.part(edge, len(events.ts)), late)))
+    last = int(events.order[edge]) if edge < len(events.ts) else 99
+    first_one = tuple((o, e) for o, e in world.events[0] if o < last)
+    last_one = tuple((o, e) for o, e in world.events[-1] if o >= last)
+    seen = (first_one, *world.events[1:-1], last_one)
+    assert told(some) == expected(replace(world, events=seen), False)
+
+
+def of_triggers(events: Events, which: slice) -> Events:
+    """What some of the triggers take."""
+    start = events.start[which.start : which.stop + 1]
+    rows = slice(start[0], start[-1])
+    return events._replace(start=start - start[0], event=events.event[rows], is_of=events.is_of[rows])
 
 
 @RELAXED
@@ -146,9 +149,8 @@ A1, B1, B2, C1, C2 = range(5)
 
 
 def expiries(solver: Solver) -> dict[int, int]:
-    live = solver.live
-    entries = live.heap[: solver.entries, ENTRY]
-    return {int(live.whole[e, ORDER]): expiry(live.whole, solver.rules.lasts, e) for e in entries}
+    state = solver.state()
+    return dict(zip(state.column("order").to_pylist(), state.column("expiry").to_pylist(), strict=True))
 
 
 @pytest.mark.parametrize("index", [GRID, LISTS])
@@ -156,7 +158,7 @@ def expiries(solver: Solver) -> dict[int, int]:
 def test_figure_2(way: str, index: str) -> None:
     solver = Solver(np.array([10]), graph_of((COLLISION,)), expiry=way, index=index)
     some = World((COLLISION,), (tuple(enumerate(STREAM)),))
-    one = [Events._make(c[n : n + 1] for c in columns(some)) for n in range(5)]
+    one = [columns(some).part(n, n + 1) for n in range(5)]
     assert not told([solver.advance(one[A1])])
     assert expiries(solver) == {A1: 11 if way == LOOSE else 6}
     assert not told([solver.advance(one[B1])])

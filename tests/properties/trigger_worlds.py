@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sanderling.merge.triggers import Events, Solutions
+from sanderling.kernels.solve import Events
+from sanderling.merge.triggers import Solutions
 from sanderling.plan.constraint_graph import (
     FLOAT,
     INT,
@@ -176,22 +177,26 @@ def _events(
 
 def columns(world: World) -> Events:
     """The events of all triggers, in event order."""
-    rows = sorted((order, t, e) for t, some in enumerate(world.events) for order, e in some)
-    values = [e.values or (None, None) for *_, e in rows]
+    every = {order: e for some in world.events for order, e in some}
+    events = {order: every[order] for order in sorted(every)}
+    orders = np.array(list(events), np.int64)
+    values = [e.values or (None, None) for e in events.values()]
     whole, double = [v or 0 for v, _ in values], [v or 0.0 for _, v in values]
     value = np.stack([np.array(whole, np.int64), np.array(double, np.float64).view(np.int64)], axis=1)
+    taken = [(order, e) for some in world.events for order, e in some]
     return Events(
-        np.array([10 + t for _, t, _ in rows], np.int64), np.array([order for order, *_ in rows], np.int64),
-        np.array([e.ts for *_, e in rows], np.int64), np.array([e.x for *_, e in rows], np.float64),
-        np.array([e.y for *_, e in rows], np.float64),
-        np.array([sum(1 << v for v in e.variables) for *_, e in rows], np.uint64),
-        value, np.array([[v is None for v in some] for some in values], np.bool_).reshape(-1, 2),
+        orders, np.array([e.ts for e in events.values()], np.int64),
+        np.array([(e.x, e.y) for e in events.values()], np.float64).reshape(-1, 2), value,
+        np.array([sum(1 << k for k, v in enumerate(some) if v is None) for some in values], np.int64),
+        np.cumsum([0, *map(len, world.events)]),
+        np.searchsorted(orders, np.array([order for order, _ in taken], np.int64)),
+        np.array([sum(1 << v for v in e.variables) for _, e in taken], np.uint64),
     )  # fmt: skip
 
 
 def cut(events: Events, at: list[int]) -> list[Events]:
     edges = [0, *sorted(a % (len(events.ts) + 1) for a in at), len(events.ts)]
-    return [Events._make(c[a:b] for c in events) for a, b in itertools.pairwise(edges)]
+    return [events.part(a, b) for a, b in itertools.pairwise(edges)]
 
 
 def told(some: list[Solutions]) -> list[tuple[int, ...]]:

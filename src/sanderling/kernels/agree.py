@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sanderling.kernels.jit import jit_bare
-from sanderling.kernels.live import BOUND, NULLS, ORDER, TRIGGER, TS
+from sanderling.kernels.live import BOUND, NULLS, ORDER, TS, Live
 
 I64 = npt.NDArray[np.int64]
 F64 = npt.NDArray[np.float64]
@@ -42,6 +42,7 @@ class Rules(NamedTuple):
     """What triggers of one shape ask, by trigger and two kinds; and by two variables."""
 
     kinds: I64  # by kind
+    turns: I64  # by trigger and kind: in which turn others are looked for, those that are rarest first
     times: I64
     reach: F64
     lasts: I64  # by trigger and kind: how long others may still come; -1: none may
@@ -63,10 +64,10 @@ def takes_doubles(takes: int, a: float, b: float) -> bool:
 
 
 @jit_bare
-def values_agree(pairs: Pairs, whole: I64, kinds: int, u: int, a: int, v: int, b: int) -> bool:
-    first = BOUND + kinds
+def values_agree(pairs: Pairs, whole: I64, t: int, u: int, a: int, v: int, b: int) -> bool:
+    first = BOUND + pairs.variables[-1, KIND_OF] + 1
     for k in range(pairs.start[u, v], pairs.start[u, v + 1]):
-        c, constant = pairs.compares[k], pairs.constant[whole[a, TRIGGER], k]
+        c, constant = pairs.compares[k], pairs.constant[t, k]
         if (whole[a, NULLS] >> c[LEFT]) & 1 or (whole[b, NULLS] >> c[RIGHT]) & 1:
             return False
         p, q = first + c[LEFT], first + c[RIGHT]
@@ -91,9 +92,9 @@ def squared(place: F64, a: int, b: int) -> float:
 
 
 @jit_bare
-def agree(pairs: Pairs, whole: I64, place: F64, kinds: int, u: int, a: int, v: int, b: int) -> bool:
-    """Whether entry a as variable u and entry b as variable v satisfy all that is asked of the two."""
-    t, gap = whole[a, TRIGGER], whole[b, TS] - whole[a, TS]
+def agree(pairs: Pairs, live: Live, t: int, u: int, a: int, v: int, b: int) -> bool:
+    """Whether entry a as variable u and entry b as variable v satisfy all that trigger t asks of the two."""
+    whole, gap = live.whole, live.span[b, TS] - live.span[a, TS]
     if gap < pairs.times[t, u, v, AFTER] or gap > pairs.times[t, u, v, UNTIL]:
         return False
     # Different events, in event order: each set is found once.
@@ -104,26 +105,11 @@ def agree(pairs: Pairs, whole: I64, place: F64, kinds: int, u: int, a: int, v: i
     near, far = pairs.rings[t, u, v, NEAR], pairs.rings[t, u, v, FAR]
     far_strict = pairs.rings[t, u, v, FAR_STRICT] != 0
     if near < np.inf or far > 0 or far_strict:
-        d2 = squared(place, a, b)
+        d2 = squared(live.place, a, b)
         if near < np.inf and not (d2 < near if pairs.rings[t, u, v, NEAR_STRICT] != 0 else d2 <= near):
             return False
         if (far > 0 or far_strict) and not (d2 > far if far_strict else d2 >= far):
             return False
     if len(pairs.compares) == 0:
         return True
-    return values_agree(pairs, whole, kinds, u, a, v, b) and values_agree(pairs, whole, kinds, v, b, u, a)
-
-
-@jit_bare
-def may_meet(rules: Rules, whole: I64, place: F64, c: int, a: int, d: int, b: int) -> bool:
-    """Whether entry a of kind c and entry b of kind d can be in one solution, as far as the two show."""
-    t, gap = whole[a, TRIGGER], whole[b, TS] - whole[a, TS]
-    if gap < rules.times[t, c, d, AFTER] or gap > rules.times[t, c, d, UNTIL]:
-        return False
-    reach2 = rules.reach[t, c, d, SQUARED]
-    if reach2 < np.inf and not squared(place, a, b) <= reach2:
-        return False
-    if rules.kinds[c, SIZE_OF] > 1 or rules.kinds[d, SIZE_OF] > 1:
-        return True
-    u, v = rules.kinds[c, FIRST_OF], rules.kinds[d, FIRST_OF]
-    return agree(rules.pairs, whole, place, len(rules.kinds), u, a, v, b)
+    return values_agree(pairs, whole, t, u, a, v, b) and values_agree(pairs, whole, t, v, b, u, a)

@@ -13,10 +13,9 @@ import numpy.typing as npt
 
 from sanderling.kernels.agree import KIND_OF, Pairs, agree
 from sanderling.kernels.jit import jit_bare
-from sanderling.kernels.live import NONE, ORDER
+from sanderling.kernels.live import NONE, ORDER, Live
 
 I64 = npt.NDArray[np.int64]
-F64 = npt.NDArray[np.float64]
 
 FULL = -1
 
@@ -78,11 +77,11 @@ def next_variable(chosen: I64, lo: I64, hi: I64, is_first: bool) -> int:
 
 @jit_bare
 def begin(
-    pairs: Pairs, whole: I64, place: F64, i: int, mine: int, start: I64, end: I64, pool: I64, is_first: bool,
+    pairs: Pairs, live: Live, t: int, i: int, mine: int, start: I64, end: I64, pool: I64, is_first: bool,
     desk: Desk,
 ) -> int:  # fmt: skip
     """Lays out what each variable may have beside the event at hand; how much that is, 0: one has none."""
-    top = 0
+    top, whole = 0, live.whole
     for v in range(len(pairs.variables)):
         desk.chosen[v] = NONE
         if v == i:
@@ -92,7 +91,7 @@ def begin(
             a = pool[p]
             # Of variables that have the event, i is the first: each solution is found once.
             is_free = v > i or whole[a, ORDER] != whole[mine, ORDER]
-            if is_free and agree(pairs, whole, place, len(start), i, mine, v, a):
+            if is_free and agree(pairs, live, t, i, mine, v, a):
                 desk.stack[top] = a
                 top += 1
         desk.hi[0, v] = top
@@ -105,7 +104,7 @@ def begin(
 
 
 @jit_bare
-def narrow(pairs: Pairs, whole: I64, place: F64, kinds: int, level: int, desk: Desk) -> bool:
+def narrow(pairs: Pairs, live: Live, t: int, level: int, desk: Desk) -> bool:
     """Leaves out what does not agree with the variable of this level; whether all others have some left."""
     top, v = desk.tops[level - 1], desk.at[level]
     for u in range(len(desk.chosen)):
@@ -113,7 +112,7 @@ def narrow(pairs: Pairs, whole: I64, place: F64, kinds: int, level: int, desk: D
             continue
         desk.lo[level, u] = top
         for p in range(desk.lo[level - 1, u], desk.hi[level - 1, u]):
-            if agree(pairs, whole, place, kinds, v, desk.chosen[v], u, desk.stack[p]):
+            if agree(pairs, live, t, v, desk.chosen[v], u, desk.stack[p]):
                 desk.stack[top] = desk.stack[p]
                 top += 1
         desk.hi[level, u] = top
@@ -133,7 +132,7 @@ def go_on(level: int, desk: Desk, is_first: bool) -> int:
 
 @jit_bare
 def search(
-    pairs: Pairs, whole: I64, place: F64, row: int, i: int, mine: int, start: I64, end: I64, pool: I64,
+    pairs: Pairs, live: Live, t: int, row: int, i: int, mine: int, start: I64, end: I64, pool: I64,
     is_first: bool, desk: Desk, out: I64, told: int,
 ) -> int:  # fmt: skip
     """Adds the solutions (or the smallest) in which entry `mine` is variable i and none before i.
@@ -141,11 +140,11 @@ def search(
     Comes back with how many are told then, or FULL.
     The entries that kind d may have, as far as `mine` shows, stand in the pool from start[d] to end[d].
     """
-    m, chosen = len(pairs.variables), desk.chosen
+    m, chosen, whole = len(pairs.variables), desk.chosen, live.whole
     if m == 1:
         chosen[i] = mine
         return tell(out, told, row, whole, chosen)
-    desk.tops[0] = begin(pairs, whole, place, i, mine, start, end, pool, is_first, desk)
+    desk.tops[0] = begin(pairs, live, t, i, mine, start, end, pool, is_first, desk)
     level = go_on(0, desk, is_first) if desk.tops[0] > 0 else 0
     while level > 0:
         v = desk.at[level]
@@ -159,6 +158,6 @@ def search(
             told = tell(out, told, row, whole, chosen)
             if is_first or told == FULL:
                 break
-        elif narrow(pairs, whole, place, len(start), level, desk):
+        elif narrow(pairs, live, t, level, desk):
             level = go_on(level, desk, is_first)
     return told

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
-import itertools
 import math
 from collections import defaultdict
 from collections.abc import Iterator
@@ -11,18 +9,18 @@ from collections.abc import Iterator
 import numpy as np
 
 from sanderling.kernels.agree import EQUAL, LESS, MORE, Rules
-from sanderling.kernels.solve import GUEST, How, Rows
+from sanderling.kernels.solve import GUEST, Events, How
 
 
 class Entry:
     """An event as one kind of variable of a trigger; `bounds` by kind: until when it has one of that kind."""
 
-    def __init__(self, rows: Rows, row: int, kind: int):
-        self.trigger, self.kind, self.order = int(rows.trigger[row]), kind, int(rows.order[row])
-        self.ts, self.x, self.y = int(rows.ts[row]), float(rows.place[row, 0]), float(rows.place[row, 1])
-        self.whole = rows.value[row].tolist()
-        self.double = rows.value[row].view(np.float64).tolist()
-        self.nulls = int(rows.nulls[row])
+    def __init__(self, events: Events, event: int, trigger: int, kind: int):
+        self.trigger, self.kind, self.order = trigger, kind, int(events.order[event])
+        self.ts, (self.x, self.y) = int(events.ts[event]), events.place[event].tolist()
+        self.whole = events.value[event].tolist()
+        self.double = events.value[event].view(np.float64).tolist()
+        self.nulls = int(events.nulls[event])
         self.bounds: dict[int, float] = {}
 
 
@@ -39,26 +37,30 @@ class PlainSolver:
         self.start, self.compares = rules.pairs.start.tolist(), rules.pairs.compares.tolist()
         self.constant = rules.pairs.constant.tolist()
         self.live: dict[tuple[int, int], list[Entry]] = defaultdict(list)
-        self.heap: list[tuple[float, int, Entry]] = []
-        self.number = itertools.count()
-        self.entries = 0
-        self.most_entries = 0
 
-    def advance(self, rows: Rows) -> list[tuple[int, ...]]:
-        """By solution the row that completes it, and the order of each variable's event."""
+    def advance(self, events: Events) -> list[tuple[int, ...]]:
+        """By solution the event that completes it, its trigger, and the order of each variable's event."""
         told: list[tuple[int, ...]] = []
-        for row in range(len(rows.ts)):
-            self.expire(int(rows.ts[row]))
-            is_of = int(rows.is_of[row])
-            mine = {c: Entry(rows, row, c) for c in self.kinds if is_of >> self.first_of[c] & 1}
-            met = self.meet(mine)
-            self.renew(mine, met)
-            searched = () if is_of >> GUEST else mine
-            found = sorted(s for c in searched for s in self.search(mine[c], met[c]))
-            told += [(row, *s) for s in (found[:1] if self.how.is_first else found)]
-            for entry in mine.values():
-                self.hold(entry)
-        return told
+        for t in range(len(events.start) - 1):
+            for row in range(events.start[t], events.start[t + 1]):
+                event, is_of = int(events.event[row]), int(events.is_of[row])
+                told += [(event, t, *s) for s in self.take(events, event, t, is_of)]
+        for ts in events.ts[-1:].tolist():
+            self.expire(ts, list(self.live))
+        return sorted(told)
+
+    def take(self, events: Events, event: int, t: int, is_of: int) -> list[tuple[int, ...]]:
+        """An event of a trigger; what it completes."""
+        self.expire(int(events.ts[event]), [(t, c) for c in self.kinds])
+        mine = {c: Entry(events, event, t, c) for c in self.kinds if is_of >> self.first_of[c] & 1}
+        met = self.meet(mine)
+        self.renew(mine, met)
+        searched = () if is_of >> GUEST else mine
+        found = sorted(s for c in searched for s in self.search(mine[c], met[c]))
+        for entry in mine.values():
+            if self.lasts[t][entry.kind] >= 0:
+                self.live[t, entry.kind].append(entry)
+        return found[:1] if self.how.is_first else found
 
     # ----- who may meet whom
 
@@ -141,21 +143,9 @@ class PlainSolver:
         last: float = min([e.ts + self.lasts[e.trigger][e.kind], *e.bounds.values()])
         return last
 
-    def hold(self, e: Entry) -> None:
-        if self.lasts[e.trigger][e.kind] >= 0:
-            self.live[e.trigger, e.kind].append(e)
-            heapq.heappush(self.heap, (self.expiry(e), next(self.number), e))
-            self.entries += 1
-            self.most_entries = max(self.most_entries, self.entries)
-
-    def expire(self, now: int) -> None:
-        while self.heap and self.heap[0][0] < now:
-            _, number, e = heapq.heappop(self.heap)
-            if self.expiry(e) >= now:
-                heapq.heappush(self.heap, (self.expiry(e), number, e))
-            else:
-                self.live[e.trigger, e.kind].remove(e)
-                self.entries -= 1
+    def expire(self, now: int, lists: list[tuple[int, int]]) -> None:
+        for some in lists:
+            self.live[some] = [e for e in self.live[some] if self.expiry(e) >= now]
 
     # ----- solutions
 

@@ -18,7 +18,7 @@ import pyarrow as pa
 from sanderling import relational
 from sanderling.clock import tick_ends
 from sanderling.kernels.order import ordered_by
-from sanderling.kernels.solve import GUEST
+from sanderling.kernels.solve import GUEST, Events
 from sanderling.keys import Keys
 from sanderling.merge.codes import Column, code, new_texts
 from sanderling.merge.constants import Constants
@@ -26,7 +26,7 @@ from sanderling.merge.ranks import key_ranks
 from sanderling.merge.shown import Shown
 from sanderling.merge.signed import Signed
 from sanderling.merge.tracts import ALONE, Partition, Tracts, floats
-from sanderling.merge.triggers import Events, Solutions, Solver
+from sanderling.merge.triggers import Solutions, Solver
 from sanderling.plan import tree
 from sanderling.plan.constraint_graph import FLOAT, Graph, complete
 from sanderling.plan.trigger_graph import stated
@@ -170,6 +170,8 @@ class Solve:
         is_of = np.bitwise_or.reduceat(self.mask[arrived.branch], first)
         is_guest = ~self._is_home(query, x, y)
         is_of[is_guest] |= np.uint64(1 << GUEST)
+        at = np.searchsorted(self.solver.triggers, query)
+        by_trigger = ordered_by(np.arange(len(at)), at)
         value = np.zeros((len(first), len(self.node.values)), np.int64)
         is_null = np.ones(value.shape, np.bool_)
         event = np.empty(len(arrived.rows), np.int64)
@@ -181,7 +183,12 @@ class Solve:
                 came[what.branch].columns[what.column], what.kind, self.texts
             )
         self.guests = int(is_guest[event].sum())
-        return Events(query, arrived.order[first], arrived.ts[first], x, y, is_of, value, is_null)
+        nulls = (is_null << np.arange(is_null.shape[1])).sum(axis=1, dtype=np.int64)
+        start = np.searchsorted(at[by_trigger], np.arange(len(self.solver.triggers) + 1))
+        return Events(
+            arrived.order[first], arrived.ts[first], np.stack([x, y], axis=1), value, nulls, start,
+            by_trigger, is_of[by_trigger],
+        )  # fmt: skip
 
     def _is_home(self, query: I64, x: F64, y: F64) -> Bools:
         """Which events this merge partition searches for; the others only wait here."""

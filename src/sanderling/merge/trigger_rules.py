@@ -37,9 +37,18 @@ def rules_of(graph: Graph) -> Rules:
     side = np.where(is_finite, reach, 0.0).max(axis=(-1, -2))
     return Rules(
         np.stack([first_of, last_of, last_of - first_of + 1], axis=1),
-        np.stack([after_kinds, until_kinds], axis=-1), np.stack([reach, reach * reach], axis=-1), lasts,
+        _turns(after_kinds, until_kinds, reach), np.stack([after_kinds, until_kinds], axis=-1),
+        np.stack([reach, reach * reach], axis=-1), lasts,
         np.where(side > 0, side, 1.0), _pairs(graph, kind_of, after, until),
     )  # fmt: skip
+
+
+def _turns(after: I64, until: I64, reach: F64) -> I64:
+    """By trigger and kind the others, the one that the fewest are within first: of the shortest time, then
+    nearest.
+    """
+    long = until.astype(np.float64) - after.astype(np.float64)
+    return np.ascontiguousarray(np.lexsort((reach, long), axis=-1))
 
 
 def _by_trigger(array: npt.NDArray[Column]) -> npt.NDArray[Column]:

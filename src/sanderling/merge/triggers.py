@@ -12,25 +12,27 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sanderling.clock import NEVER
 from sanderling.kernels.live import (
+    BEGIN,
     BOUND,
-    ENTRIES,
-    ENTRY,
-    EVENTS,
-    FREE,
-    HEAP,
-    KIND,
-    MOST_ENTRIES,
-    MOST_EVENTS,
+    END,
+    EXPIRY,
+    NONE,
     NULLS,
     ORDER,
-    TRIGGER,
+    ROOM,
+    START,
     TS,
     Live,
+    move_all,
+    move_to,
     new_live,
-)  # fmt: skip
-from sanderling.kernels.search import FULL, new_desk
-from sanderling.kernels.solve import How, Rows, advance, again, close, new_found, settle
+    settle,
+)
+from sanderling.kernels.order import ordered_by
+from sanderling.kernels.search import new_desk
+from sanderling.kernels.solve import DONE, TOLD_IS_FULL, Events, How, advance, new_found
 from sanderling.merge.trigger_rules import rules_of
 from sanderling.plan.constraint_graph import Graph
 
@@ -40,31 +42,14 @@ Bools = npt.NDArray[np.bool_]
 
 LOOSE, TIGHT = "loose", "tight"
 GRID, LISTS = "grid", "lists"
-PIECE = 1 << 13  # rows that room is made for at a time
-LEAST_ROOM = 256
+LEAST_ROOM = 4  # of a list
+FEW = 64  # that are looked through sooner than their cells are
 SOLUTIONS = 1 << 12  # that there is room for at first
-SAVED = {"trigger": TRIGGER, "kind": KIND, "order": ORDER, "ts": TS, "nulls": NULLS}
-
-
-class Events(NamedTuple):
-    """Events by trigger: in event order, and those of one event by trigger.
-
-    `order` numbers events in event order, for as long as the solver lives. `value` holds the columns that
-    constraints compare, doubles by their bits.
-    """
-
-    trigger: I64
-    order: I64
-    ts: I64
-    x: F64
-    y: F64
-    is_of: npt.NDArray[np.uint64]  # a bit for each variable whose own conditions it satisfies, and GUEST
-    value: I64
-    is_null: Bools
+LONG_AGO = np.iinfo(np.int64).min
 
 
 class Solutions(NamedTuple):
-    """In order of the event that completes each, then of their variables' events."""
+    """In order of the event that completes each, then of triggers, then of their variables' events."""
 
     trigger: I64
     ts: I64
@@ -93,156 +78,174 @@ class Solver:
         self.triggers, self.rules = np.asarray(triggers, np.int64), rules_of(graph)
         self.is_first, self.judge = is_first, judge
         # Which solution is the first that holds is known only after judging.
-        self.how = How(is_first and judge is None, expiry == TIGHT, index == GRID)
+        self.how = How(is_first and judge is None, expiry == TIGHT, FEW if index == GRID else NEVER)
         self.width = max((1 + max(c.left, c.right) for c in graph.compares), default=0)
-        self.live = self._empty(LEAST_ROOM)
+        self.now = LONG_AGO  # nothing comes before it
+        self._pool: I64 = np.empty(0, np.int64)
+        self._lay_out(np.full(len(self.triggers) * self._kinds, LEAST_ROOM))
+
+    @property
+    def _kinds(self) -> int:
+        return len(self.rules.kinds)
 
     def turn_to(self, triggers: I64, graph: Graph) -> None:
         """Goes on with these triggers, whose shape is the same; those that stay keep their events."""
-        (whole, place), was = self._entries(), self.triggers
+        was, old, kinds = self.triggers, self.live, self._kinds
         self.triggers, self.rules = np.asarray(triggers, np.int64), rules_of(graph)
-        stays = np.isin(was[whole[:, TRIGGER]], self.triggers)
-        whole, place = whole[stays], place[stays]
-        whole[:, TRIGGER] = np.searchsorted(self.triggers, was[whole[:, TRIGGER]])
-        self._settle(whole, place, len(self.live.whole))
-
-    def values(self) -> I64:
-        """What live events are compared by: a row for each entry, in event order."""
-        whole, _ = self._entries()
-        return whole[:, whole.shape[1] - self.width :]
-
-    def set_values(self, values: I64) -> None:
-        """Other values for the same entries; those that were equal have to be so still."""
-        whole, place = self._entries()
-        whole[:, whole.shape[1] - self.width :] = values
-        self._settle(whole, place, len(self.live.whole))
-
-    def rows(self, events: Events) -> Rows:
-        """Events as the kernel takes them."""
-        return Rows(
-            np.searchsorted(self.triggers, events.trigger), events.order, events.ts,
-            np.stack([events.x, events.y], axis=1), events.is_of,
-            np.ascontiguousarray(events.value[:, : self.width]), self._nulls(events.is_null),
-        )  # fmt: skip
+        at = np.minimum(np.searchsorted(was, self.triggers), max(0, len(was) - 1))
+        stays = was[at] == self.triggers if len(was) else np.zeros(len(self.triggers), np.bool_)
+        of = np.where(stays[:, None], at[:, None] * kinds + np.arange(kinds), NONE).ravel()
+        self._lay_out(np.where(of == NONE, LEAST_ROOM, old.lists[of, ROOM]), old, of)
 
     def advance(self, events: Events) -> Solutions:
-        rows = self.rows(events)
-        found = [np.empty((0, 1 + len(self.rules.pairs.variables)), np.int64)]
-        for begin in range(0, len(rows.ts), PIECE):
-            piece = Rows._make(column[begin : begin + PIECE] for column in rows)
-            self._make_room(len(piece.ts) * len(self.rules.kinds))
-            found.append(self._found(piece) + np.append(begin, np.zeros(found[0].shape[1] - 1, np.int64)))
-        return self._judged(events, np.concatenate(found))
-
-    def _found(self, rows: Rows) -> I64:
-        """By solution the row that completes it, and its events."""
-        m, kinds = len(self.rules.pairs.variables), len(self.rules.kinds)
-        # An event may meet all others, once for each two kinds; what is not used is never touched.
-        pool = np.empty(kinds * (self.entries + (len(rows.ts) + 1) * kinds), np.int64)
-        found, desk = new_found(kinds), new_desk(m, m * (len(pool) // kinds))
-        out, row, told = np.empty((SOLUTIONS, m + 1), np.int64), 0, 0
-        while True:
-            row, told = advance(self.rules, self.live, rows, self.how, row, found, pool, desk, out, told)
-            if row == len(rows.ts):
-                return out[:told]
-            more = FULL
-            while more == FULL:
+        m, kinds = len(self.rules.pairs.variables), self._kinds
+        found, out, row, told, why = new_found(kinds), np.empty((SOLUTIONS, m + 1), np.int64), 0, 0, NONE - 1
+        while why != DONE:
+            row, told, why = advance(
+                self.rules, self.live, events, self.how, row, found, self._pool, self._desk, out, told
+            )
+            if why == TOLD_IS_FULL:
                 out = np.concatenate([out, np.empty_like(out)])
-                more = again(self.rules, self.live, rows, self.how, row, found, pool, desk, out, told)
-            row, told = row + 1, more
-
-    def _nulls(self, is_null: Bools) -> I64:
-        bits: I64 = (is_null[:, : self.width] << np.arange(self.width)).sum(axis=1, dtype=np.int64)
-        return bits
+            elif why != DONE:
+                self._grow(why)
+        if len(events.ts):
+            self.now = max(self.now, int(events.ts[-1]))
+        return self._judged(events, out[:told])
 
     def close(self, now: int) -> None:
-        """No event at this time or before comes any more: what waited for one goes."""
-        close(self.rules, self.live, now, self.how.is_grid)
+        """No event at this time or before comes any more: what waited for one is gone."""
+        self.now = max(self.now, now + 1)
 
     def _judged(self, events: Events, found: I64) -> Solutions:
-        found = found[np.lexsort(found.T[::-1])]
-        row, order = found[:, 0], found[:, 1:]
-        solutions = Solutions(events.trigger[row], events.ts[row], order)
-        if self.judge is None or not len(row):
+        trigger = np.searchsorted(events.start, found[:, 0], side="right") - 1
+        event = events.event[found[:, 0]]
+        order = _in_order(event, trigger, found[:, 1:])
+        trigger, event, variables = trigger[order], event[order], found[order, 1:]
+        solutions = Solutions(self.triggers[trigger], events.ts[event], variables)
+        if self.judge is None or not len(event):
             return solutions
         holds = self.judge(solutions)
         if self.is_first:
-            holds = holds.copy()
             held = np.flatnonzero(holds)
-            holds[held[1:][np.diff(row[held]) == 0]] = False
+            is_next = (np.diff(event[held]) == 0) & (np.diff(trigger[held]) == 0)
+            holds = holds.copy()
+            holds[held[1:][is_next]] = False
         return Solutions._make(column[holds] for column in solutions)
 
-    # ----- counters
+    # ----- what lives
+
+    def living(self) -> tuple[I64, I64]:
+        """By live entry its list and its place, in the order of lists."""
+        lists = self.live.lists
+        some = lists[:, END] - lists[:, BEGIN]
+        number = np.repeat(np.arange(len(lists)), some)
+        entry = np.arange(len(number)) + np.repeat(lists[:, BEGIN] - np.cumsum(some) + some, some)
+        is_alive = self.live.span[entry, EXPIRY] >= self.now
+        return number[is_alive], entry[is_alive]
 
     @property
     def events(self) -> int:
         """Live events."""
-        return int(self.live.counts[EVENTS])
+        return len(self.orders())
 
     @property
     def entries(self) -> int:
         """Live events, each as often as triggers need it as a variable."""
-        return int(self.live.counts[ENTRIES])
-
-    @property
-    def most_events(self) -> int:
-        return int(self.live.counts[MOST_EVENTS])
-
-    @property
-    def most_entries(self) -> int:
-        return int(self.live.counts[MOST_ENTRIES])
+        return len(self.living()[0])
 
     def places(self) -> tuple[I64, I64, F64]:
         """By entry its trigger, its event, and where that is; in any order."""
-        entries = self.live.heap[: self.live.counts[HEAP], ENTRY]
-        whole = self.live.whole[entries]
-        return self.triggers[whole[:, TRIGGER]], whole[:, ORDER], self.live.place[entries]
+        number, entry = self.living()
+        return self.triggers[number // self._kinds], self.live.whole[entry, ORDER], self.live.place[entry]
 
     def orders(self) -> I64:
         """The live events, by their numbers; of others nothing need be remembered."""
-        return np.unique(self._entries()[0][:, ORDER])
+        return np.unique(self.live.whole[self.living()[1], ORDER])
+
+    def values(self) -> I64:
+        """What live events are compared by: a row for each entry, in the order of lists."""
+        return self.live.whole[self.living()[1], BOUND + self._kinds :]
+
+    def set_values(self, values: I64) -> None:
+        """Other values for the same entries; those that were equal have to be so still."""
+        self.live.whole[self.living()[1], BOUND + self._kinds :] = values
 
     # ----- saved and restored
 
     def state(self) -> pa.Table:
         """The live events as what they are needed, in event order."""
-        whole, place = self._entries()
-        columns = {name: whole[:, column] for name, column in SAVED.items()}
-        columns["trigger"] = self.triggers[columns["trigger"]]
+        number, entry = self.living()
+        order = np.lexsort((number, self.live.whole[entry, ORDER]))
+        number, entry = number[order], entry[order]
+        whole, place = self.live.whole[entry], self.live.place[entry]
+        columns = {
+            "trigger": self.triggers[number // self._kinds], "kind": number % self._kinds,
+            "order": whole[:, ORDER], "ts": self.live.span[entry, TS],
+            "expiry": self.live.span[entry, EXPIRY], "nulls": whole[:, NULLS],
+            "x": place[:, 0], "y": place[:, 1],
+        }  # fmt: skip
         columns |= {f"bound and value {n}": column for n, column in enumerate(whole[:, BOUND:].T)}
-        return pa.table({**columns, "x": place[:, 0], "y": place[:, 1]})
+        return pa.table(columns)
 
     def restore(self, state: pa.Table) -> None:
         """Takes up what `state` gave, with the same triggers."""
-        whole = np.zeros((state.num_rows, self.live.whole.shape[1]), np.int64)
-        for name, column in SAVED.items():
-            whole[:, column] = state.column(name).to_numpy()
-        whole[:, TRIGGER] = np.searchsorted(self.triggers, whole[:, TRIGGER])
-        for n in range(whole.shape[1] - BOUND):
-            whole[:, BOUND + n] = state.column(f"bound and value {n}").to_numpy()
-        place = np.stack([state.column(name).to_numpy() for name in ("x", "y")], axis=1)
-        self._settle(whole, place, max(LEAST_ROOM, state.num_rows))
+        some = {name: np.asarray(state.column(name).to_numpy()) for name in state.column_names}
+        number = np.searchsorted(self.triggers, some["trigger"]) * self._kinds + some["kind"]
+        counts = np.bincount(number, minlength=len(self.triggers) * self._kinds)
+        self._lay_out(np.maximum(LEAST_ROOM, 2 << np.frexp(counts)[1]))
+        order = np.argsort(number, kind="stable")
+        live, firsts = self.live, np.cumsum(counts) - counts
+        entry = live.lists[number[order], START] + np.arange(len(order)) - np.repeat(firsts, counts)
+        live.lists[:, END] += counts
+        for column, name in ((TS, "ts"), (EXPIRY, "expiry")):
+            live.span[entry, column] = some[name][order]
+        for column, name in enumerate(("x", "y")):
+            live.place[entry, column] = some[name][order]
+        names = [f"bound and value {n}" for n in range(live.whole.shape[1] - BOUND)]
+        for column, name in ((ORDER, "order"), (NULLS, "nulls"), *enumerate(names, BOUND)):
+            live.whole[entry, column] = some[name][order]
+        settle(live, self.rules.side, self._kinds, self.how.few)
 
     # ----- room
 
-    def _empty(self, room: int) -> Live:
-        kinds = len(self.rules.kinds)
-        return new_live(room, max(1, len(self.triggers)) * kinds, BOUND + kinds + self.width)
+    def _lay_out(self, rooms: I64, old: Live | None = None, of: I64 | None = None) -> None:
+        """Lists with these rooms, and as much again to grow into; they take over others, as `of` says."""
+        kinds, self._top = self._kinds, int(rooms.sum())
+        self.live = new_live(rooms, max(self._top, LEAST_ROOM), BOUND + kinds + self.width)
+        if old is not None and of is not None:
+            move_all(old, self.live, of, self.now, self.rules.side, kinds, self.how.few)
+        self._make_desk()
 
-    def _make_room(self, some: int) -> None:
-        if self.live.counts[FREE] < some:
-            needed = self.entries + some
-            self._settle(*self._entries(), 1 << (needed - 1).bit_length())
+    def _grow(self, number: int) -> None:
+        """Twice the room for a list."""
+        lists = self.live.lists
+        room = 2 * int(lists[number, ROOM])
+        if self._top + room > len(self.live.span):
+            rooms = lists[:, ROOM].copy()
+            rooms[number] = room
+            self._lay_out(rooms, self.live, np.arange(len(lists)))
+            return
+        side = self.rules.side[number // self._kinds]
+        move_to(self.live, number, self._top, room, self.now, side, self.how.few)
+        self._top += room
+        self._make_desk()
 
-    def _settle(self, whole: I64, place: F64, room: int) -> None:
-        old, self.live = self.live, self._empty(room)
-        settle(self.rules, self.live, whole, place, self.how.is_grid)
-        for most in (MOST_EVENTS, MOST_ENTRIES):
-            self.live.counts[most] = max(self.live.counts[most], old.counts[most])
+    def _make_desk(self) -> None:
+        """For as many as an event can meet: all of its trigger, once for each two kinds."""
+        m, kinds = len(self.rules.pairs.variables), self._kinds
+        most = int(self.live.lists[:, ROOM].reshape(-1, kinds).sum(axis=1).max(initial=0))
+        if len(self._pool) < kinds * (most + kinds):
+            self._pool = np.empty(2 * kinds * (most + kinds), np.int64)
+            self._desk = new_desk(m, m * len(self._pool) // kinds)
 
-    def _entries(self) -> tuple[I64, F64]:
-        """The live entries, in event order."""
-        entries = self.live.heap[: self.live.counts[HEAP], ENTRY]
-        whole = self.live.whole[entries]
-        order = np.lexsort((whole[:, KIND], whole[:, TRIGGER], whole[:, ORDER]))
-        return whole[order], self.live.place[entries][order]
+
+def _in_order(event: I64, trigger: I64, variables: I64) -> I64:
+    """Of what was found trigger by trigger: by event, then trigger, then the variables' events."""
+    order = ordered_by(np.arange(len(event)), event)
+    # Where an event completes several solutions of a trigger, they are still in any order.
+    begins = np.append(True, (np.diff(event[order]) != 0) | (np.diff(trigger[order]) != 0))
+    group = np.cumsum(begins[: len(order)])
+    some = np.flatnonzero(np.bincount(group, minlength=1)[group] > 1)
+    several = order[some]
+    order[some] = several[np.lexsort((*variables[several].T[::-1], group[some]))]
+    return order

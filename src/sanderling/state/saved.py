@@ -20,7 +20,7 @@ from sanderling.operate.stream_shard import Clock, StreamShard
 from sanderling.operate.waiting import Wait
 from sanderling.route.parcels import tables_from_bytes, tables_to_bytes
 
-FORMAT = 6
+FORMAT = 7
 
 
 def snapshot(shard: Shard) -> bytes:
