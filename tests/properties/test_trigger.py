@@ -184,3 +184,16 @@ def test_a_solver_whose_last_trigger_is_gone_goes_on_with_none() -> None:
     solver = Solver(np.array([7]), complete(graph))
     solver.turn_to(np.empty(0, np.int64), complete(none))
     assert solver.state().num_rows == 0
+
+
+def test_room_is_given_back_after_a_time_with_many_events() -> None:
+    trigger = Trigger(2, (Time(0, 1, 0, 5),))
+    some = World((trigger,), (tuple((n, Event(n // 300, 0.0, 0.0, A)) for n in range(1500)),))
+    solver = Solver(np.array([10]), graph_of((trigger,)))
+    solver.advance(columns(some))
+    assert solver.entries == 1500 and len(solver.live.span) >= 1500
+    solver.close(5)
+    assert solver.entries == 1200
+    for now in (12, 20):
+        solver.close(now)
+    assert solver.entries == 0 and len(solver.live.span) < 150

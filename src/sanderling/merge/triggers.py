@@ -43,6 +43,7 @@ Bools = npt.NDArray[np.bool_]
 LOOSE, TIGHT = "loose", "tight"
 GRID, LISTS = "grid", "lists"
 LEAST_ROOM = 4  # of a list
+WORTH_GIVING_BACK = 8  # times the room that is needed
 FEW = 64  # that are looked through sooner than their cells are
 SOLUTIONS = 1 << 12  # that there is room for at first
 LONG_AGO = np.iinfo(np.int64).min
@@ -81,6 +82,7 @@ class Solver:
         self.how = How(is_first and judge is None, expiry == TIGHT, FEW if index == GRID else NEVER)
         self.width = max((1 + max(c.left, c.right) for c in graph.compares), default=0)
         self.now = LONG_AGO  # nothing comes before it
+        self._look_again = LONG_AGO
         self._pool: I64 = np.empty(0, np.int64)
         self._lay_out(np.full(len(self.triggers) * self._kinds, LEAST_ROOM))
 
@@ -115,6 +117,10 @@ class Solver:
     def close(self, now: int) -> None:
         """No event at this time or before comes any more: what waited for one is gone."""
         self.now = max(self.now, now + 1)
+        if self.now > self._look_again:
+            # Whatever lives now is gone by then: so this costs no more than what has come.
+            self._look_again = self.now + int(self.rules.lasts.max(initial=0))
+            self._give_back_room()
 
     def _judged(self, events: Events, found: I64) -> Solutions:
         trigger = np.searchsorted(events.start, found[:, 0], side="right") - 1
@@ -192,7 +198,7 @@ class Solver:
         some = {name: np.asarray(state.column(name).to_numpy()) for name in state.column_names}
         number = np.searchsorted(self.triggers, some["trigger"]) * self._kinds + some["kind"]
         counts = np.bincount(number, minlength=len(self.triggers) * self._kinds)
-        self._lay_out(np.maximum(LEAST_ROOM, 2 << np.frexp(counts)[1]))
+        self._lay_out(_rooms(counts))
         order = np.argsort(number, kind="stable")
         live, firsts = self.live, np.cumsum(counts) - counts
         entry = live.lists[number[order], START] + np.arange(len(order)) - np.repeat(firsts, counts)
@@ -230,6 +236,12 @@ class Solver:
         self._top += room
         self._make_desk()
 
+    def _give_back_room(self) -> None:
+        """After a time with many events: lists only grow by themselves."""
+        rooms = _rooms(np.bincount(self.living()[0], minlength=len(self.live.lists)))
+        if WORTH_GIVING_BACK * int(rooms.sum()) < len(self.live.span):
+            self._lay_out(rooms, self.live, np.arange(len(rooms)))
+
     def _make_desk(self) -> None:
         """For as many as an event can meet: all of its trigger, once for each two kinds."""
         m, kinds = len(self.rules.pairs.variables), self._kinds
@@ -237,6 +249,12 @@ class Solver:
         if len(self._pool) < kinds * (most + kinds):
             self._pool = np.empty(2 * kinds * (most + kinds), np.int64)
             self._desk = new_desk(m, m * len(self._pool) // kinds)
+
+
+def _rooms(counts: I64) -> I64:
+    """Powers of two, with as much again as there is."""
+    rooms: I64 = np.maximum(LEAST_ROOM, 2 << np.frexp(counts)[1].astype(np.int64))
+    return rooms
 
 
 def _in_order(event: I64, trigger: I64, variables: I64) -> I64:
