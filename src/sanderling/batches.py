@@ -1,7 +1,7 @@
 """The columnar batches that travel between stages.
 
-readings ──► signed rows, candidates ──► signed rows
-(ingest)     (operate)                   (merge, deliver)
+readings ──► signed rows, candidates, sightings ──► signed rows
+(ingest)     (operate)                              (merge, deliver)
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ import pyarrow as pa
 TS = "__ts"
 ROW = "__row"
 LATE = "__late"
+
+# The column of a sighting that lists who takes it.
+QUERIES = "queries"
 
 # Which composed queries begin (1) and end (-1) at which tick, as a shard of one stream tells it, and whether
 # there were readings before that tick.
@@ -64,6 +67,18 @@ class LatestBatch:
 
     A row for each reading that a query takes: query, tick, its number in the shard, then the select list
     as c0, c1, … A number n below 0 takes back what the reading ~n gave: the region is gone.
+    """
+
+    template: int
+    rows: pa.Table
+
+
+@dataclass(frozen=True, slots=True)
+class SightingBatch:
+    """Readings that triggers take, of the branches of one template, each with all queries that take it.
+
+    A row for each reading: tick, queries (a list), then the select list as c0, c1, …, which depends on the
+    reading alone. Nothing is ever taken back.
     """
 
     template: int

@@ -21,6 +21,7 @@ from sanderling.batches import TURNS
 from sanderling.clock import NOTHING_YET, ticks_from
 from sanderling.merge.consolidate import put_together, repeated
 from sanderling.merge.constants import Constants
+from sanderling.merge.sightings import apart, are_sightings, queries_and_ticks, where
 from sanderling.merge.tracts import ALONE, Partition
 from sanderling.merge.tree import Tree
 from sanderling.merge.turns import Turned, Turns
@@ -104,15 +105,19 @@ class Composed:
     def _released(self, branch: int, turned: Turned) -> pa.Table:
         """Rows of ticks that are ready; of a query that has waited for streams ahead, at its begin."""
         rows = self.waiting[branch]
-        query, tick = (rows.column(c).to_numpy() for c in ("query", "tick"))
-        is_ready = (tick <= self.ready) & ~np.isin(query, self.turns.joining)
-        self.waiting[branch] = rows[:0] if is_ready.all() else rows.filter(pa.array(~is_ready))
-        rows = rows if is_ready.all() else rows.filter(pa.array(is_ready))
+        if not len(self.turns.joining) and (rows.column("tick").to_numpy() <= self.ready).all():
+            self.waiting[branch] = rows[:0]
+        else:
+            query, tick = queries_and_ticks(rows)
+            is_ready = (tick <= self.ready) & ~np.isin(query, self.turns.joining)
+            self.waiting[branch], rows = where(rows, ~is_ready), where(rows, is_ready)
         if not turned.is_joined.any():
             return rows
         order = np.argsort(turned.begun)
         begun, begin = turned.begun[order], turned.begin[order]
-        query, tick = (rows.column(c).to_numpy() for c in ("query", "tick"))
+        # What a query gets that it begins too late for has a tick that is not its own.
+        rows = apart(rows) if are_sightings(rows) else rows
+        query, tick = queries_and_ticks(rows)
         at = np.minimum(np.searchsorted(begun, query), len(begun) - 1)
         tick = np.where(begun[at] == query, np.maximum(tick, begin[at]), tick)
         return rows.set_column(rows.column_names.index("tick"), "tick", pa.array(tick))
@@ -191,4 +196,4 @@ def _before(rows: pa.Table, ended: I64, end: I64) -> pa.Table:
 
 
 def _without(rows: pa.Table, queries: I64) -> pa.Table:
-    return rows.filter(pa.array(~np.isin(rows.column("query").to_numpy(), queries)))
+    return where(rows, ~np.isin(queries_and_ticks(rows)[0], queries))

@@ -17,17 +17,28 @@ from sanderling.merge.composed import Closed, Composed, Input
 from sanderling.merge.consolidate import consolidate
 from sanderling.merge.latest import MergeLatest, Order
 from sanderling.merge.nearest import MergeNearest
-from sanderling.merge.tracts import Partition, Tracts
+from sanderling.merge.sightings import count
+from sanderling.merge.tracts import Partition, Tracts, by_query
 from sanderling.plan.plans import Plan, Plans, StreamPlan, Template
 from sanderling.route.controls import told_figures
-from sanderling.route.parcels import ANSWER, ASK, CANDIDATES, CLOCK, DELTAS, LISTING, PLAN, Parcel
+from sanderling.route.parcels import (
+    ANSWER,
+    ASK,
+    CANDIDATES,
+    CLOCK,
+    DELTAS,
+    LISTING,
+    PLAN,
+    SIGHTINGS,
+    Parcel,
+)
 
 
 def needs_merge(templates: dict[int, Template], parcel: Parcel) -> bool:
     """Whether a shard's parcel goes to the merge partitions, rather than straight to delivery."""
     if parcel.kind == ANSWER:
         return templates[parcel.header["template"]].into is not None
-    return parcel.kind in (CANDIDATES, CLOCK, LISTING, PLAN, ASK) or (
+    return parcel.kind in (CANDIDATES, SIGHTINGS, CLOCK, LISTING, PLAN, ASK) or (
         parcel.kind == DELTAS and templates[parcel.header["template"]].is_merged
     )
 
@@ -48,10 +59,15 @@ def merge_of(
             mine = [query for query in queries if query % partitions == number]
             yield number, Parcel(ASK, parcel.table, {**parcel.header, "queries": mine})
         return
-    if parcel.kind == DELTAS and parcel.header["template"] in tracts:
-        branch, own = tracts[parcel.header["template"]]
-        for number, rows in own.shared_out(branch, parcel.table, partitions):
-            yield number, Parcel(DELTAS, rows, parcel.header)
+    if parcel.kind == SIGHTINGS:
+        branch, own = tracts.get(parcel.header["template"], (0, None))
+        shares = (
+            by_query(parcel.table, partitions)
+            if own is None
+            else own.shared_out(branch, parcel.table, partitions)
+        )
+        for number, rows in shares:
+            yield number, Parcel(SIGHTINGS, rows, parcel.header)
         return
     query = parcel.table.column("query").to_numpy()
     home, is_everywhere = query % partitions, np.zeros(len(query), np.bool_)
@@ -149,7 +165,7 @@ class Merge:
         for parcel in parcels:
             if self._is_of_last(parcel):
                 pass
-            elif parcel.kind in (CANDIDATES, DELTAS):
+            elif parcel.kind in (CANDIDATES, DELTAS, SIGHTINGS):
                 key = (parcel.kind, parcel.header["stream"], parcel.header["template"])
                 together.setdefault(key, []).append(parcel)
             elif parcel.kind not in (PLAN, ASK, CLOCK) and not self._is_of_branch(parcel):
@@ -186,7 +202,7 @@ class Merge:
         return out + self._answers(parcels)
 
     def _count(self, template: int, came: list[Parcel], told: pa.Table) -> None:
-        self.figures.add(f"merge {template}", sum(p.table.num_rows for p in came), told.num_rows)
+        self.figures.add(f"merge {template}", sum(count(p.table) for p in came), count(told))
 
     # ----- the last readings of all
 

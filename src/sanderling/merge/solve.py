@@ -1,15 +1,14 @@
 """CREATE TRIGGER in a tree: events of all branches in, a row for each solution out, for ever.
 
-rows of branches ──► events, numbered in their order ──► search ──► what solutions show of their events
-                 └─► what is shown of them, kept as long as the search may need them
+sightings ──► events, in their order, dealt to triggers ──► search ──► what solutions show of their events
+          └─► what is shown of them, kept as long as the search may need them
 
-Events are in order of time, stream and key, over all shards and branches; so how rows came does not show.
+Events are in order of time, stream and key, over all shards and branches; so how they came does not show.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,13 +16,15 @@ import pyarrow as pa
 
 from sanderling import relational
 from sanderling.clock import tick_ends
-from sanderling.kernels.order import ordered_by
-from sanderling.kernels.solve import GUEST, Events
+from sanderling.kernels.deal import deal
+from sanderling.kernels.solve import Events
+from sanderling.kernels.tracts import Sides
 from sanderling.keys import Keys
 from sanderling.merge.codes import Column, code, new_texts
 from sanderling.merge.constants import Constants
-from sanderling.merge.ranks import key_ranks
-from sanderling.merge.shown import Shown
+from sanderling.merge.dealt import Arrived, arrived, int64, taker_of
+from sanderling.merge.shown import Shown, keep_living
+from sanderling.merge.sightings import Sightings
 from sanderling.merge.signed import Signed
 from sanderling.merge.tracts import ALONE, Partition, Tracts, floats
 from sanderling.merge.triggers import Solutions, Solver
@@ -35,25 +36,9 @@ from sanderling.plan.trigger_graph import stated
 WORTH_COMPACTING = 10_000
 
 I64 = npt.NDArray[np.int64]
-F64 = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
-
-class Arrived(NamedTuple):
-    """Rows of all branches behind each other, by event and trigger; all columns are in this order."""
-
-    rows: I64
-    order: I64  # the number of the event
-    branch: I64
-    query: I64
-    ts: I64
-    is_first: Bools  # of its event and trigger
-
-    def once(self, branch: int) -> tuple[I64, I64]:
-        """The events of a branch, and a row of each, counted from the branch's first."""
-        mine = np.flatnonzero(self.branch == branch)
-        mine = mine[_begins(self.order[mine])]
-        return self.order[mine], self.rows[mine] - np.count_nonzero(self.branch < branch)
+NO_SIDES = Sides(np.zeros(1, np.int32), np.zeros(1, np.int64), np.ones(1))
 
 
 class Solve:
@@ -80,7 +65,10 @@ class Solve:
             [v for v, var in enumerate(node.variables) if var.branch == b.number] for b in node.branches
         ]
         self.mask = np.array([sum(1 << v for v in mine) for mine in of_branch], np.uint64)
-        self.shown = [Shown([t.arrow for t in b.types]) for b in node.branches]
+        self.shown = [
+            Shown({c: b.types[c].arrow for v in node.variables if v.branch == b.number for c in v.shown})
+            for b in node.branches
+        ]
         self.solver = Solver(
             self._triggers(), self._graph(), node.is_first, node.expiry, node.index,
             None if node.rest is None else self._judged,
@@ -110,19 +98,16 @@ class Solve:
 
     # ----- events in
 
-    def apply(self, inputs: Sequence[Signed], begun: Signed) -> Signed:
+    def apply(self, inputs: Sequence[Sightings], begun: Signed) -> Signed:
         self._follow()
         self.guests = 0
-        came = [self._arriving(rows) for rows in inputs]
-        if not any(len(rows) for rows in came):
+        came = [self._arriving(some) for some in inputs]
+        if not any(len(some) for some in came):
             return Signed.none([t.arrow for t in self.node.types])
-        arrived = self._numbered(came)
-        for number, rows in enumerate(came):
-            self.shown[number].add(*arrived.once(number), rows.columns)
-        solutions = self.solver.advance(self._events(came, arrived))
+        events = self._dealt(came)
+        solutions = self.solver.advance(events)
         told = self._told(solutions)
-        for shown in self.shown:
-            shown.keep(self.solver.orders)
+        keep_living(self.shown, self.solver.orders)
         if len(self.texts) > self._many_texts:
             self._forget_texts()
         return told
@@ -136,66 +121,44 @@ class Solve:
         self.texts = Keys(self.texts.all.take(pa.array(used)))
         self._many_texts = 2 * len(self.texts) + WORTH_COMPACTING
 
-    def _arriving(self, rows: Signed) -> Signed:
-        """Readings that come, of queries that are there; none from before its query began."""
-        is_new = (
-            rows.tick == tick_ends(_int64(rows.columns[0]), self.node.tick_us) if len(rows) else rows.sign
-        )
-        is_in = (rows.sign > 0) & is_new.astype(np.bool_) & np.isin(rows.query, self.solver.triggers)
-        return rows if is_in.all() else rows.take(np.flatnonzero(is_in))
+    def _arriving(self, some: Sightings) -> Sightings:
+        """Without readings from before their query began."""
+        is_new = some.tick == tick_ends(int64(some.columns[0]), self.node.tick_us)
+        return some if is_new.all() else some.filtered(is_new)
 
-    def _numbered(self, came: list[Signed]) -> Arrived:
-        branch = np.repeat(np.arange(len(came)), [len(rows) for rows in came])
-        stream = np.asarray(self.node.stream_of)[branch]
-        ts, query = (
-            np.concatenate(c) for c in zip(*((_int64(r.columns[0]), r.query) for r in came), strict=True)
-        )
-        key = np.empty(len(ts), np.int64)
-        for number in np.flatnonzero(np.bincount(stream)):
-            mine = [rows.columns[1] for rows, s in zip(came, self.node.stream_of, strict=True) if s == number]
-            key[stream == number] = key_ranks(pa.chunked_array([c for m in mine for c in _chunks(m)]))
-        rows = np.arange(len(ts))
-        for column in (query.astype(np.int64), key, stream, ts):  # the last one counts most
-            rows = ordered_by(rows, column)
-        is_event = _begins(ts[rows]) | _begins(stream[rows]) | _begins(key[rows])
-        order = self.next_order + np.cumsum(is_event) - 1
-        self.next_order = int(order[-1]) + 1
-        return Arrived(rows, order, branch[rows], query[rows], ts[rows], is_event | _begins(query[rows]))
-
-    def _events(self, came: list[Signed], arrived: Arrived) -> Events:
-        """Each event once a trigger, as all that it may be."""
-        first = np.flatnonzero(arrived.is_first)
-        some, query = arrived.rows[first], arrived.query[first]
-        x, y = (np.concatenate([floats(rows.columns[c]) for rows in came])[some] for c in (2, 3))
-        is_of = np.bitwise_or.reduceat(self.mask[arrived.branch], first)
-        is_guest = ~self._is_home(query, x, y)
-        is_of[is_guest] |= np.uint64(1 << GUEST)
-        at = np.searchsorted(self.solver.triggers, query)
-        by_trigger = ordered_by(np.arange(len(at)), at)
-        value = np.zeros((len(first), len(self.node.values)), np.int64)
-        is_null = np.ones(value.shape, np.bool_)
-        event = np.empty(len(arrived.rows), np.int64)
-        event[arrived.rows] = np.cumsum(arrived.is_first) - 1
-        starts = np.cumsum([0, *(len(rows) for rows in came)])
-        for place, what in enumerate(self.node.values):
-            mine = event[starts[what.branch] : starts[what.branch + 1]]
-            value[mine, place], is_null[mine, place] = _coded(
-                came[what.branch].columns[what.column], what.kind, self.texts
-            )
-        self.guests = int(is_guest[event].sum())
-        nulls = (is_null << np.arange(is_null.shape[1])).sum(axis=1, dtype=np.int64)
-        start = np.searchsorted(at[by_trigger], np.arange(len(self.solver.triggers) + 1))
-        return Events(
-            arrived.order[first], arrived.ts[first], np.stack([x, y], axis=1), value, nulls, start,
-            by_trigger, is_of[by_trigger],
+    def _dealt(self, came: list[Sightings]) -> Events:
+        """Each event once, and to whom it goes."""
+        some = arrived(came, self.node.stream_of)
+        self._show(came, some)
+        order = self.next_order + np.arange(some.events)
+        self.next_order += some.events
+        place = np.stack([some.of_events(floats(s.columns[c]) for s in came) for c in (2, 3)], axis=1)
+        ts = some.of_events(int64(s.columns[0]) for s in came)
+        sighted = some.sighted(came)
+        sides, of = NO_SIDES, 1
+        if self.tracts is not None:
+            sides, of = self.tracts.sides(), self.partition.of
+        start, event, is_of, self.guests = deal(
+            sighted, self.mask, taker_of(self.solver.triggers, sighted.query), len(self.solver.triggers),
+            place, sides, self.partition.number, of,
         )  # fmt: skip
+        return Events(order, ts, place, *self._values(came, some), start, event, is_of)
 
-    def _is_home(self, query: I64, x: F64, y: F64) -> Bools:
-        """Which events this merge partition searches for; the others only wait here."""
-        if self.tracts is None:
-            return np.ones(len(query), np.bool_)
-        is_mine: Bools = self.tracts.home(query, x, y, self.partition.of) == self.partition.number
-        return is_mine
+    def _show(self, came: list[Sightings], some: Arrived) -> None:
+        for number, own in enumerate(came):
+            event, row = some.once[number]
+            self.shown[number].add(self.next_order + event, row, own.columns)
+
+    def _values(self, came: list[Sightings], some: Arrived) -> tuple[I64, I64]:
+        """What constraints compare of each event, and which of it is missing."""
+        value = np.zeros((some.events, len(self.node.values)), np.int64)
+        nulls = np.full(some.events, (1 << len(self.node.values)) - 1, np.int64)
+        for place, what in enumerate(self.node.values):
+            event, row = some.once[what.branch]
+            column = came[what.branch].columns[what.column].take(pa.array(row))
+            value[event, place], is_null = _coded(column, what.kind, self.texts)
+            nulls[event] ^= (~is_null).astype(np.int64) << place
+        return value, nulls
 
     # ----- solutions out
 
@@ -244,12 +207,14 @@ class Solve:
         if self.tracts is None:
             return self.solver.events
         trigger, order, place = self.solver.places()
-        return len(np.unique(order[self._is_home(trigger, place[:, 0], place[:, 1])]))
+        home = self.tracts.home(trigger, place[:, 0], place[:, 1], self.partition.of)
+        return len(np.unique(order[home == self.partition.number]))
 
     def saved(self) -> dict[str, pa.Table]:
         texts = pa.table({"text": self.texts.all})
         counts = pa.table({"next": pa.array([self.next_order], pa.int64())})
-        shown = {f"shown{i}": s.saved(self.solver.orders()) for i, s in enumerate(self.shown)}
+        living = self.solver.orders()
+        shown = {f"shown{i}": s.saved(living) for i, s in enumerate(self.shown)}
         return {"live": self.solver.state(), "texts": texts, "counts": counts, **shown}
 
     def restore(self, tables: dict[str, pa.Table]) -> None:
@@ -261,11 +226,6 @@ class Solve:
             shown.restore(tables[f"shown{i}"])
 
 
-def _begins(values: I64) -> Bools:
-    """Where a value differs from the one before."""
-    return np.append(True, values[1:] != values[:-1])[: len(values)]
-
-
 def _coded(column: Column, kind: str, texts: Keys) -> tuple[I64, Bools]:
     """Values as the search compares them: whole numbers, and doubles by their bits."""
     flat = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
@@ -275,11 +235,3 @@ def _coded(column: Column, kind: str, texts: Keys) -> tuple[I64, Bools]:
         return (values + 0.0).view(np.int64), is_null
     codes, nulls = code(flat, flat.type, texts)
     return codes, np.zeros(len(codes), np.bool_) if nulls is None else nulls
-
-
-def _chunks(column: Column) -> list[pa.Array]:
-    return column.chunks if isinstance(column, pa.ChunkedArray) else [column]
-
-
-def _int64(column: Column) -> I64:
-    return np.asarray(column.to_numpy(), np.int64)

@@ -18,8 +18,12 @@ import pyarrow as pa
 
 from sanderling.kernels.hashing import hash_integers
 from sanderling.kernels.live import EDGE
+from sanderling.kernels.sightings import dealt
+from sanderling.kernels.tracts import UPWARD, Sides
+from sanderling.kernels.tracts import reached as all_reached
 from sanderling.merge.codes import Column
 from sanderling.merge.constants import Constants
+from sanderling.merge.sightings import lists_in, with_lists
 from sanderling.plan import tree
 from sanderling.plan.plans import Plan
 from sanderling.plan.tree import solve_of
@@ -29,8 +33,8 @@ I64 = npt.NDArray[np.int64]
 F64 = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
-# As good as hashing for many tracts, and better for few (docs/decisions/0022).
-UPWARD = 3
+I32 = npt.NDArray[np.int32]
+
 X, Y = "c2", "c3"  # of a branch's rows (plan/trigger_branches.py)
 
 
@@ -77,22 +81,42 @@ class Tracts:
         return np.stack([_partition(query, a, b, partitions) for a in xs for b in ys], axis=1)
 
     def shared_out(self, branch: int, rows: pa.Table, partitions: int) -> Iterator[tuple[int, pa.Table]]:
-        """Rows of a branch by merge partition."""
-        query = np.asarray(rows.column("query").to_numpy(), np.int64)
-        to = self.reached(branch, query, floats(rows.column(X)), floats(rows.column(Y)), partitions)
-        is_again = np.zeros(to.shape, np.bool_)
-        for k in range(1, to.shape[1]):
-            is_again[:, k] = (to[:, :k] == to[:, k, None]).any(axis=1)
-        row, _ = np.nonzero(~is_again)
-        to = to[~is_again]
-        order = np.argsort(to, kind="stable")
-        numbers, first = np.unique(to[order], return_index=True)
-        for number, mine in zip(numbers.tolist(), np.split(row[order], first[1:]), strict=True):
-            yield number, rows.take(pa.array(mine))
+        """Sightings of a branch by merge partition."""
+        start, query = lists_in(rows)
+        x, y, halo = (
+            floats(rows.column(X)),
+            floats(rows.column(Y)),
+            np.ascontiguousarray(self.halo[:, branch]),
+        )
+        to = all_reached(start, query, x, y, self.sides(), halo, partitions)
+        return _shares(rows, start, query, to, partitions)
+
+    def sides(self) -> Sides:
+        """As kernels take them."""
+        side, which = np.unique(self.side, return_inverse=True)
+        trigger = self._trigger(np.arange(self.queries[-1] + 1))
+        return Sides(trigger.astype(np.int32), which.astype(np.int64), side)
 
     def _trigger(self, query: I64) -> I64:
         """By number; what has been dropped goes anywhere, since nobody takes it."""
         return np.minimum(np.searchsorted(self.queries, query), len(self.queries) - 1)
+
+
+def by_query(rows: pa.Table, partitions: int) -> Iterator[tuple[int, pa.Table]]:
+    """Sightings by merge partition, of triggers that are not routed by space."""
+    start, query = lists_in(rows)
+    return _shares(rows, start, query, (query % np.int32(partitions))[:, None], partitions)
+
+
+def _shares(
+    rows: pa.Table, start: I32, query: I32, to: I32, partitions: int
+) -> Iterator[tuple[int, pa.Table]]:
+    first, first_query, row, size, queries = dealt(start, query, to, partitions)
+    for number in np.flatnonzero(np.diff(first)).tolist():
+        mine = slice(first[number], first[number + 1])
+        some = rows if len(row[mine]) == rows.num_rows else rows.take(pa.array(row[mine]))
+        own = queries[first_query[number] : first_query[number + 1]]
+        yield number, with_lists(some, np.append(0, np.cumsum(size[mine])), own)
 
 
 def tracts_of(plan: Plan) -> dict[int, tuple[int, Tracts]]:

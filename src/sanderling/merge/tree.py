@@ -12,7 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -21,11 +21,12 @@ import pyarrow as pa
 from sanderling.figures import Figures
 from sanderling.merge.constants import Constants
 from sanderling.merge.operators import operator_of
+from sanderling.merge.sightings import Sightings
 from sanderling.merge.signed import Signed
 from sanderling.merge.solve import Solve
 from sanderling.merge.tracts import ALONE, Partition
 from sanderling.plan import tree
-from sanderling.plan.tree import Node, children_of, numbered
+from sanderling.plan.tree import Node, children_of, numbered, solve_of
 
 I64 = npt.NDArray[np.int64]
 
@@ -33,7 +34,7 @@ I64 = npt.NDArray[np.int64]
 class Operator(Protocol):
     """What a node does. `begun` has no columns: which queries begin, and when."""
 
-    def apply(self, inputs: Sequence[Signed], begun: Signed) -> Signed: ...
+    def apply(self, inputs: Sequence[Any], begun: Signed) -> Signed: ...
 
     def forget(self, queries: I64) -> None: ...
 
@@ -84,6 +85,7 @@ class Tree:
     def __init__(self, root: Node, constants: Constants, partition: Partition = ALONE):
         self.root = root
         self.constants = constants
+        self.is_of_trigger = solve_of(root) is not None
         self.stations: list[Station] = []  # each behind its inputs
         numbers = numbered(root)  # what stands twice in a tree is worked out once
         for node in numbers:
@@ -96,11 +98,11 @@ class Tree:
         """
         query, tick = (np.asarray(begun.column(name).to_numpy(), np.int64) for name in ("query", "tick"))
         beginning = Signed(query, tick, np.zeros(len(query), np.int64), [])
-        results: list[Signed] = []
+        results: list[Any] = []  # signed rows; of branches of triggers sightings
         for station in self.stations:
             started = time.perf_counter()
             if station.operator is None:
-                result = _from_outside(station.node, branches, tables)
+                result = self._from_outside(station.node, branches, tables)
             else:
                 inputs = [results[i] for i in station.inputs]
                 rows_in = sum(len(rows) for rows in inputs)
@@ -113,8 +115,28 @@ class Tree:
             station.rows_out += len(result)
             station.seconds += time.perf_counter() - started
             results.append(result)
-        is_consolidated = isinstance(self.root, tree.Aggregate | tree.Distinct | tree.First)
-        return (results[-1] if is_consolidated else results[-1].consolidated()).table()
+        rows: Signed = results[-1] if self._is_consolidated() else results[-1].consolidated()
+        return rows.table()
+
+    def _is_consolidated(self) -> bool:
+        """Whether equal rows need not be put together: they are, or nothing that a trigger tells cancels."""
+        root = self.root.child if isinstance(self.root, tree.Select) else self.root
+        is_of_trigger = isinstance(root, tree.Solve)
+        return is_of_trigger or isinstance(self.root, tree.Aggregate | tree.Distinct | tree.First)
+
+    def _from_outside(
+        self, node: Node, branches: dict[int, pa.Table], tables: dict[str, pa.Table]
+    ) -> Signed | Sightings:
+        """The changes of a branch or a table; those that did not change are not there."""
+        types = [t.arrow for t in node.types]
+        if isinstance(node, tree.TableRows):
+            rows, names = tables.get(node.table), list(node.columns)
+        else:
+            assert isinstance(node, tree.Branch)
+            rows, names = branches.get(node.number), [f"c{i}" for i in range(len(types))]
+            if self.is_of_trigger:
+                return Sightings.none(types) if rows is None else Sightings.of(rows, types)
+        return Signed.none(types) if rows is None else Signed.of(rows, names, types)
 
     def pass_time(self, tick: int) -> None:
         """No row of this tick or before comes any more."""
@@ -183,14 +205,3 @@ class Tree:
 
     def _operators(self) -> Iterator[Operator]:
         return (station.operator for station in self.stations if station.operator is not None)
-
-
-def _from_outside(node: Node, branches: dict[int, pa.Table], tables: dict[str, pa.Table]) -> Signed:
-    """The changes of a branch or a table; those that did not change are not there."""
-    types = [t.arrow for t in node.types]
-    if isinstance(node, tree.Branch):
-        rows, names = branches.get(node.number), [f"c{i}" for i in range(len(types))]
-    else:
-        assert isinstance(node, tree.TableRows)
-        rows, names = tables.get(node.table), list(node.columns)
-    return Signed.none(types) if rows is None else Signed.of(rows, names, types)

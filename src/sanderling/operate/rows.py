@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,12 +11,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sanderling import relational
-from sanderling.batches import DeltaBatch
+from sanderling.batches import QUERIES, DeltaBatch
 from sanderling.merge.consolidate import consolidate
+from sanderling.merge.sightings import lists_of
 from sanderling.operate.pairs import PairBatch
 from sanderling.plan.plans import OutputColumn, Regions, Template
 
 I64 = npt.NDArray[np.int64]
+I32 = npt.NDArray[np.int32]
+Columns = Callable[[str], pa.ChunkedArray]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +62,27 @@ def signed_rows(
             else constants.column(read).take(in_template)
         )
 
-    expressions = [o for o in template.outputs if not o.is_plain]
-    evaluated = iter(_evaluated(expressions, column, len(emission)))
-    columns = [column(o.source) if o.is_plain else next(evaluated) for o in template.outputs]
+    columns = _selected(template, column, len(emission))
     schema = template.schema()
     sign = pa.array(emission.sign, schema.field("sign").type)
     fixed = [pa.array(regions.query[emission.region]), pa.array(emission.tick), sign]
     return pa.Table.from_arrays([*fixed, *columns], schema=schema)
+
+
+def sightings(row: I64, tick: I64, start: I32, query: I32, template: Template, store: pa.Table) -> pa.Table:
+    """Readings by row, each with the queries that take it, and the select list, evaluated once a reading."""
+    at = pa.array(row)
+    columns = _selected(template, lambda read: store.column(read[2:]).take(at), len(row))
+    names = [f"c{i}" for i in range(len(columns))]
+    lists = lists_of(start, query)
+    return pa.table([pa.array(tick), lists, *columns], names=["tick", QUERIES, *names])
+
+
+def _selected(template: Template, column: Columns, n: int) -> list[pa.ChunkedArray]:
+    """The select list over columns by what reads them."""
+    expressions = [o for o in template.outputs if not o.is_plain]
+    evaluated = iter(_evaluated(expressions, column, n))
+    return [column(o.source) if o.is_plain else next(evaluated) for o in template.outputs]
 
 
 def cancelled(gone: list[DeltaBatch], came: list[DeltaBatch]) -> list[DeltaBatch]:
@@ -77,11 +95,11 @@ def cancelled(gone: list[DeltaBatch], came: list[DeltaBatch]) -> list[DeltaBatch
     return alone + [batch for batch in found if batch.rows.num_rows]
 
 
-def _evaluated(outputs: list[OutputColumn], column: object, n: int) -> list[pa.ChunkedArray]:
+def _evaluated(outputs: list[OutputColumn], column: Columns, n: int) -> list[pa.ChunkedArray]:
     if not outputs:
         return []
     reads = sorted({r for o in outputs for r in o.reads})
-    columns = {r: column(r) for r in reads}  # type: ignore[operator]
+    columns = {r: column(r) for r in reads}
     table = pa.table(columns) if columns else pa.table({"one": pa.array(np.zeros(n, np.int8))})
     answers = relational.evaluate([o.sql for o in outputs], table)
     return [_finite(a.cast(o.type.arrow)) for o, a in zip(outputs, answers, strict=True)]

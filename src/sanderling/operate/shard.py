@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sanderling.batches import CandidateBatch, LatestBatch, ListingBatch
+from sanderling.batches import CandidateBatch, LatestBatch, ListingBatch, SightingBatch
 from sanderling.clock import NOTHING_YET
 from sanderling.operate.orders import Chooser
 from sanderling.operate.stream_shard import Change, StreamShard
@@ -31,6 +31,7 @@ from sanderling.route.parcels import (
     PLAN,
     READINGS,
     SAID,
+    SIGHTINGS,
     Parcel,
 )
 
@@ -156,6 +157,9 @@ class Shard:
                     found.append(Parcel(LISTING, change.rows, {**header, **listed}))
                 case CandidateBatch() | LatestBatch():
                     found.append(Parcel(CANDIDATES, change.rows, {**header, "template": change.template}))
+                case SightingBatch():
+                    told = {"template": change.template, "stream": stream}
+                    found.append(Parcel(SIGHTINGS, change.rows, told))
                 case _:
                     told = {"template": change.template, "stream": stream}
                     found.append(Parcel(DELTAS, change.rows, told))

@@ -21,6 +21,7 @@ from sanderling.batches import (
     DeltaBatch,
     LatestBatch,
     ListingBatch,
+    SightingBatch,
 )
 from sanderling.clock import NOTHING_YET, closed_by, tick_end, tick_ends
 from sanderling.figures import Figures
@@ -38,7 +39,7 @@ from sanderling.plan.plans import ALWAYS, NEVER, StreamPlan
 from sanderling.route.pack import focal_columns
 from sanderling.route.parcels import CLOCK, FOCALS, LATE_ROWS, READINGS, Parcel
 
-Change = DeltaBatch | CandidateBatch | LatestBatch | ListingBatch
+Change = DeltaBatch | CandidateBatch | LatestBatch | ListingBatch | SightingBatch
 I64 = npt.NDArray[np.int64]
 
 

@@ -10,16 +10,22 @@ import numpy.typing as npt
 import pyarrow as pa
 import shapely
 
-from sanderling.batches import DeltaBatch, LatestBatch
+from sanderling.batches import DeltaBatch, LatestBatch, SightingBatch
+from sanderling.kernels.order import ordered_by
 from sanderling.merge.consolidate import consolidate, put_together
 from sanderling.operate.asks import Asks, columns_of
 from sanderling.operate.conditions import pairs_judged
 from sanderling.operate.pairs import PairBatch
 from sanderling.operate.readings import Stored
-from sanderling.operate.rows import Emission, signed_rows
+from sanderling.operate.rows import Emission, sightings, signed_rows
 from sanderling.plan.plans import POLYGON, StreamPlan, Template
 
+I64 = npt.NDArray[np.int64]
+I32 = npt.NDArray[np.int32]
+
 NO_NUMBERS = np.empty(0, np.int64)
+
+Told = DeltaBatch | LatestBatch | SightingBatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,16 +40,14 @@ class Tell:
         """What the pairs, found by bounds and by what is the same for many, turn out to say."""
         return [told for told in self.held(found, objects, NO_NUMBERS) if isinstance(told, DeltaBatch)]
 
-    def held(
-        self, found: list[PairBatch], objects: Stored, number: npt.NDArray[np.int64]
-    ) -> list[DeltaBatch | LatestBatch]:
+    def held(self, found: list[PairBatch], objects: Stored, number: I64) -> list[Told]:
         """The same of readings that windows hold, by row with their numbers."""
         found = [pairs for pairs in found if len(pairs)]
         if not found:
             return []
         pairs = self._exact(PairBatch.concat(found), objects)
         template_of = self.plan.regions.template[pairs.region]
-        told: list[DeltaBatch | LatestBatch] = []
+        told: list[Told] = []
         for template, constants in zip(self.plan.templates, self.plan.constants, strict=True):
             mine = pairs.take(template_of == template.id) if len(self.plan.templates) > 1 else pairs
             if len(mine):
@@ -53,10 +57,11 @@ class Tell:
         return told
 
     def _told(
-        self, pairs: PairBatch, template: Template, constants: pa.Table, objects: Stored,
-        number: npt.NDArray[np.int64],
-    ) -> list[DeltaBatch | LatestBatch]:  # fmt: skip
+        self, pairs: PairBatch, template: Template, constants: pa.Table, objects: Stored, number: I64
+    ) -> list[Told]:
         emission = self._emission(pairs, template, constants, objects)
+        if template.is_sighted:
+            return self._sighted(emission, template, objects)
         started = time.perf_counter()
         rows = signed_rows(emission, template, constants, self.plan.regions, objects.store)
         found = rows.num_rows
@@ -69,6 +74,26 @@ class Tell:
         if template.is_of_last:
             return [LatestBatch(template.id, rows)]
         return [DeltaBatch(template.id, rows)] if rows.num_rows else []
+
+    def _sighted(self, emission: Emission, template: Template, objects: Stored) -> list[Told]:
+        """Readings that met regions, by row; one that met several regions of a query has it several times."""
+        order = ordered_by(np.arange(len(emission)), emission.row)
+        row, first = np.unique(emission.row[order], return_index=True)
+        start = np.append(first, len(order)).astype(np.int32)
+        query = self.plan.regions.query[emission.region[order]]
+        return self.sightings(row, emission.tick[order][first], start, query, template, objects)
+
+    def sightings(
+        self, row: I64, tick: I64, start: I32, query: I32, template: Template, objects: Stored
+    ) -> list[Told]:
+        """Readings of a branch of triggers, with the queries that take them."""
+        if not len(query):
+            return []
+        started = time.perf_counter()
+        rows = sightings(row, tick, start, query, template, objects.store)
+        seconds = time.perf_counter() - started
+        self.asks.figures.add(f"select {template.id}", len(query), len(query), seconds)
+        return [SightingBatch(template.id, rows)]
 
     def _count(self, pairs: PairBatch, template: Template) -> None:
         ordered = self.asks.orders.get(template.id)

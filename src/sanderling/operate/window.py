@@ -17,10 +17,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow.compute as pc
 
-from sanderling.batches import DeltaBatch, LatestBatch
+from sanderling.batches import DeltaBatch, LatestBatch, SightingBatch
 from sanderling.figures import Figures
 from sanderling.kernels.cross import Moves, Rules, cross
 from sanderling.kernels.grid import ABSENT, Geometry, Grid, build_grid, no_grid
+from sanderling.kernels.sightings import listed
 from sanderling.operate.asks import Asks, alike
 from sanderling.operate.history import History
 from sanderling.operate.moving import extent, moving_geometry
@@ -28,9 +29,9 @@ from sanderling.operate.orders import Ordered, Orders
 from sanderling.operate.pairs import MoveBatch, PairBatch
 from sanderling.operate.probe import a_few, arrived, found
 from sanderling.operate.readings import LastReadings, flat
-from sanderling.operate.tell import Tell
+from sanderling.operate.tell import Tell, Told
 from sanderling.operate.whereabouts import Whereabouts
-from sanderling.plan.plans import EVERYWHERE, NEVER, StreamPlan, Window, window_operator
+from sanderling.plan.plans import EVERYWHERE, NEVER, StreamPlan, Template, Window, window_operator
 
 Bools = npt.NDArray[np.bool_]
 I64 = npt.NDArray[np.int64]
@@ -60,6 +61,7 @@ class WindowState:
     """Which regions live now, and a grid over those that stand still; rebuilt rather than saved."""
 
     is_live: Bools
+    sighted: list[tuple[Template, I64]]  # of triggers that ask for no place, by template
     everywhere_ids: I64  # they hold any place
     still_ids: I64
     geometry: Geometry
@@ -118,8 +120,19 @@ class Windowed:
             np.flatnonzero(is_live & some)
             for some in (is_still & is_everywhere, is_still & ~is_everywhere, ~is_still)
         )
+        sighted, is_sighted = self._sighted_of(everywhere)
         geometry = self._geometry(still)
-        return WindowState(is_live, everywhere, still, geometry, build_grid(geometry), moving)
+        return WindowState(
+            is_live, sighted, everywhere[~is_sighted], still, geometry, build_grid(geometry), moving
+        )
+
+    def _sighted_of(self, ids: I64) -> tuple[list[tuple[Template, I64]], Bools]:
+        """Those of the regions of which conditions say it all, judged by the reading."""
+        template_of = self.plan.regions.template[ids]
+        templates = [t for t in self.plan.templates if t.is_sighted and t.id not in self.asks.by_pair]
+        is_sighted = np.isin(template_of, [t.id for t in templates])
+        found = [(t, ids[template_of == t.id]) for t in templates]
+        return [(t, mine) for t, mine in found if len(mine)], is_sighted
 
     def _geometry(self, ids: I64) -> Geometry:
         r = self.plan.regions
@@ -127,7 +140,7 @@ class Windowed:
 
     def ended(
         self, state: WindowState, tick: int, held: Held | None, ready: int = NEVER
-    ) -> tuple[WindowState, list[DeltaBatch | LatestBatch]]:
+    ) -> tuple[WindowState, list[Told]]:
         """Before what comes at `tick`: queries that end at it say nothing more.
 
         A region whose row is gone from its table takes back what it held.
@@ -139,11 +152,13 @@ class Windowed:
             return state, []
         leaving = is_ending & ~is_over
         told = self._whole(leaving, tick, held) if held is not None and leaving.any() else []
-        return self._with_live(state.is_live & ~is_ending), [_turned(b) for b in told]
+        # What a trigger has seen stays seen.
+        turned = [_turned(b) for b in told if not isinstance(b, SightingBatch)]
+        return self._with_live(state.is_live & ~is_ending), turned
 
     def begun(
         self, state: WindowState, tick: int, held: Held, ready: int = NEVER
-    ) -> tuple[WindowState, list[DeltaBatch | LatestBatch]]:
+    ) -> tuple[WindowState, list[Told]]:
         """Queries registered at `tick` begin with their whole answer, as at that tick."""
         is_beginning = ~state.is_live & self._lives(tick, ready)
         if not is_beginning.any():
@@ -163,7 +178,7 @@ class Windowed:
         mine: list[int] = np.intersect1d(queries, self.plan.regions.query[is_of_all]).tolist()
         return mine
 
-    def _whole(self, is_wanted: Bools, tick: int, held: Held) -> list[DeltaBatch | LatestBatch]:
+    def _whole(self, is_wanted: Bools, tick: int, held: Held) -> list[Told]:
         """All that some regions hold now, as if every reading had just come."""
         state = self._with_live(is_wanted)
         history, is_used = held.history, self._used(is_wanted)
@@ -174,9 +189,7 @@ class Windowed:
 
     # ----- what changes
 
-    def apply(
-        self, state: WindowState, held: Held, due: Sequence[Ordered] = ()
-    ) -> list[DeltaBatch | LatestBatch]:
+    def apply(self, state: WindowState, held: Held, due: Sequence[Ordered] = ()) -> list[Told]:
         """The changes of all live queries over the ticks that have just closed.
 
         Of the templates that are due it is tried what they would find by place alone.
@@ -238,12 +251,15 @@ class Windowed:
 
     # ----- readings meet regions
 
-    def _told(self, state: WindowState, passage: Passage, held: Held) -> list[DeltaBatch | LatestBatch]:
+    def _told(self, state: WindowState, passage: Passage, held: Held) -> list[Told]:
         if not len(passage):
             return []
         history = held.history
         self.asks.figures.add(f"windows {self.plan.stream.name}", len(passage))
         truth = self.asks.judged(history, passage.row)
+        told = [b for t, ids in state.sighted for b in self._sighted(t, ids, passage, truth, history)]
+        if not (len(state.everywhere_ids) or len(state.still_ids) or len(state.moving_ids)):
+            return told
         is_in = truth[self.rule_condition] & passage.windows[self.rule_window]
         pairs = []
         if len(state.everywhere_ids):
@@ -254,7 +270,19 @@ class Windowed:
             )
         if len(state.moving_ids):
             pairs += self._meet_moving(state.moving_ids, passage, is_in, held)
-        return self.tell.held(pairs, history, history.number)
+        return told + self.tell.held(pairs, history, history.number)
+
+    def _sighted(
+        self, template: Template, ids: I64, passage: Passage, truth: Bools, history: History
+    ) -> list[Told]:
+        """Readings with the queries of one template that take them, wherever they are."""
+        window = passage.windows[self.window_of[ids[0]]]
+        is_there = passage.comes & window & ~np.isnan(history.x[passage.row])
+        query = self.plan.regions.query[ids]
+        at, start, queries = listed(truth, self.asks.condition_of[ids], query, is_there)
+        if len(queries):
+            self.asks.figures.add(f"inside {template.id}", rows_out=len(queries))
+        return self.tell.sightings(passage.row[at], passage.tick[at], start, queries, template, history)
 
     def _meet_everywhere(self, passage: Passage, is_in: Bools, ids: I64, history: History) -> PairBatch:
         """Readings with regions that hold any place: conditions say it all."""
@@ -324,7 +352,7 @@ class Held:
     focals: LastReadings
 
 
-def _turned(batch: DeltaBatch | LatestBatch) -> DeltaBatch | LatestBatch:
+def _turned(batch: DeltaBatch | LatestBatch) -> Told:
     """What came, going."""
     if isinstance(batch, LatestBatch):
         at = batch.rows.column_names.index("number")

@@ -108,6 +108,11 @@ class Template:
         return self.window is not None and self.window.is_of_all
 
     @property
+    def is_sighted(self) -> bool:
+        """Whether it is a branch of triggers: a reading comes once, with the queries that take it."""
+        return self.window is not None and self.window.kind == EVENTS
+
+    @property
     def is_merged(self) -> bool:
         """Whether no shard can finish its rows: the nearest are those of all shards; equal rows cancel."""
         return self.is_nearest or not self.is_keyed or self.is_of_last or self.into is not None
@@ -116,7 +121,7 @@ class Template:
     def needs_consolidation(self) -> bool:
         """Whether rows can cancel: equal rows of several objects, of several readings of one, or
         expressions that give the same again. Events have their key and time."""
-        if self.window is not None and self.window.kind == EVENTS:
+        if self.is_sighted:
             return False
         return (not self.is_keyed or self.window is not None) or any(
             not o.is_plain and any(r.startswith("r:") for r in o.reads) for o in self.outputs

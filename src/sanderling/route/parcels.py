@@ -20,6 +20,8 @@ READINGS, FOCALS, LETTERS, LATE_ROWS, DELTAS, CANDIDATES, LISTING, COUNTS, SECON
     "counts",
     "seconds",
 )
+# Readings for triggers, each with the queries that take it.
+SIGHTINGS = "sightings"
 # What operators did in a batch, for EXPLAIN ANALYZE.
 FIGURES = "figures"
 # From shards to merge partitions: how far a stream has come, and which composed queries begin and end.
