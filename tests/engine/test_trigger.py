@@ -16,6 +16,7 @@ from sanderling.plan import tree
 from sanderling.plan.explain import explain_query
 from sanderling.plan.living import LivingPlan
 from sanderling.plan.planner import Planner
+from sanderling.plan.trigger_space import FEW
 from tests.engine.direct import DirectRun
 from tests.engine.test_figures import WAYS, figures_of
 
@@ -140,6 +141,23 @@ def test_how_it_is_routed_is_explained(when: str, way: str) -> None:
     planner.run_script(STREAM + COLLISION + when)
     lines = [row[0] for row in explain_query(planner.plan(), "collision").rows]
     assert any(line.endswith(f"│ {way}") for line in lines), lines
+
+
+def test_with_many_triggers_those_that_come_are_routed_by_query_unless_told() -> None:
+    """With one of them dropped, the next is one of few again."""
+    planner = Planner()
+    planner.run_script(STREAM + ";".join(COLLISION.replace("collision", f"c{n}") for n in range(FEW + 1)))
+
+    def way(name: str) -> str:
+        lines = [row[0] for row in explain_query(planner.plan(), name).rows]
+        return next(line for line in lines if "│ routed" in line).split("│ routed ")[1].split(":")[0]
+
+    assert [way(f"c{n}") for n in (0, FEW - 1, FEW)] == ["by space", "by space", "by query"]
+    planner.run_script(COLLISION.replace("collision", "heavy") + " WITH (route = 'space')")
+    assert way("heavy") == "by space"
+    planner.run_script("; ".join(f"DROP TRIGGER {name}" for name in ("heavy", "c0", "c1")))
+    planner.run_script(COLLISION.replace("collision", "next"))
+    assert way("next") == "by space"
 
 
 def test_a_pair_without_a_bound_is_routed_by_query_and_named_if_space_was_asked_for() -> None:

@@ -27,7 +27,7 @@ from sanderling.merge.sightings import lists_in, with_lists
 from sanderling.plan import tree
 from sanderling.plan.plans import Plan
 from sanderling.plan.tree import solve_of
-from sanderling.plan.trigger_space import side_of
+from sanderling.plan.trigger_space import WHOLE, side_of
 
 I64 = npt.NDArray[np.int64]
 F64 = npt.NDArray[np.float64]
@@ -65,7 +65,8 @@ class Tracts:
     def of(cls, node: tree.Solve, constants: Constants) -> Tracts:
         some = [constants.columns.column(name).to_numpy() for c in node.halos for name in c.reads]
         halo = np.stack(some, axis=1).astype(np.float64)
-        return cls(constants.queries, halo, side_of(halo.max(axis=1)))
+        # In one tract that holds all, every event is at home.
+        return cls(constants.queries, np.where(halo == WHOLE, 0.0, halo), side_of(halo.max(axis=1)))
 
     def home(self, query: I64, x: F64, y: F64, partitions: int) -> I64:
         """By event its merge partition."""

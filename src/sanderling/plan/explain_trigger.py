@@ -12,7 +12,7 @@ from sanderling.clock import show_duration
 from sanderling.plan.constraint_graph import Compare, Graph, complete
 from sanderling.plan.tree import Solve
 from sanderling.plan.trigger_graph import stated
-from sanderling.plan.trigger_space import LEAST, side_of
+from sanderling.plan.trigger_space import LEAST, WHOLE, side_of
 
 # What is said with < is a microsecond less; people read the rounder bound. It may follow from several.
 ROUND_US, MOST_STRICT = 1_000, 100
@@ -98,7 +98,7 @@ def _value(name: str, words: str) -> str:
 
 def _route(node: Solve, halos: npt.NDArray[np.float64]) -> str:
     """Where events are sent to: those of a variable to all tracts that are no further away than this."""
-    if not node.halos:
+    if not node.halos or (halos == WHOLE).all():
         return "routed by query"
     far = np.where(halos > 2 * LEAST, halos, 0.0)
     words = ", ".join(f"{v.name} {far[v.branch]:.6g}" for v in node.variables)

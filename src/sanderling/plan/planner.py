@@ -69,6 +69,7 @@ class Planner:
         self.tables: Names[Table] = Names()
         self.regions: Names[Coverage] = Names()
         self.queries = Queries()
+        self._triggers = 0  # that are there
         # What operators have done so far, where something runs; without, EXPLAIN ANALYZE waits for the end.
         self.figures: Tally | None = None
         self.analyzed: list[str] = []
@@ -280,13 +281,14 @@ class Planner:
     def _register(self, statement: RegisterQuery | CreateTrigger, text: str, at: int | None) -> None:
         self._refuse_taken(statement, text)
         draft = (
-            trigger_draft(self._selects, statement, text)
+            trigger_draft(self._selects, statement, text, self._triggers)
             if isinstance(statement, CreateTrigger)
             else self._drafts.draft(statement, text)
         )
         begin = ALWAYS if at is None else tick_end(at, draft.stream.tick_us)
         name = statement.name.text
         self.queries.add([(np.zeros(1, np.int64), Cohort.of_one(name, draft, statement.sql, begin))])
+        self._triggers += isinstance(statement, CreateTrigger)
 
     def _register_table(self, statement: RegisterQueries, text: str, at: int | None) -> None:
         declarations = Declarations(text)
@@ -338,6 +340,7 @@ class Planner:
             self._repeats.forget()
             end = None if at is None else tick_end(at, found.draft.stream.tick_us)
             names.end(statement.name.text, end)
+            self._triggers -= kind == "trigger"
         else:
             self._refuse_in_use(kind, statement.name.text, text, statement.name.span)
             self._selects.forget()

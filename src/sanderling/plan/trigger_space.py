@@ -22,6 +22,10 @@ F64 = npt.NDArray[np.float64]
 SPAN = 8.0
 # Squares of distances below this are not exact, so what is nearer than this counts as the same place.
 LEAST = 1e-150
+# So many triggers are routed by space. With more of them all cores have some, and no event is needed twice.
+FEW = 16
+# The halo of a trigger that one tract holds.
+WHOLE = float("inf")
 
 
 def unbounded_pair(graph: Graph) -> tuple[int, int] | None:
@@ -42,4 +46,4 @@ def halos_of(graph: Graph, variables: Sequence[Variable], branches: int) -> list
 def side_of(halo: F64) -> F64:
     """How wide tracts are: a power of two, so that triggers with similar halos have the same."""
     _, exponent = np.frexp(SPAN * halo)
-    return np.where(halo > 2 * LEAST, np.ldexp(1.0, exponent), 1.0)
+    return np.where(halo == WHOLE, WHOLE, np.where(halo > 2 * LEAST, np.ldexp(1.0, exponent), 1.0))

@@ -30,7 +30,7 @@ from sanderling.plan.selects import SelectPlanner
 from sanderling.plan.sides import Side, Uses
 from sanderling.plan.trigger_branches import Arms
 from sanderling.plan.trigger_graph import circle_in_words, stated
-from sanderling.plan.trigger_space import halos_of, unbounded_pair
+from sanderling.plan.trigger_space import FEW, WHOLE, halos_of, unbounded_pair
 from sanderling.plan.variables import VariableScope
 from sanderling.plan.words import shortened, words_of
 from sanderling.types import TYPES
@@ -40,9 +40,9 @@ TRIGGER_OPTIONS = {"expiry": ("tight", "loose"), "index": ("grid", "lists"), "ro
 MOST_VARIABLES = 32
 
 
-def trigger_draft(selects: SelectPlanner, statement: CreateTrigger, text: str) -> Composition:
-    """A trigger, checked."""
-    return Trigger(selects, statement, text).composition()
+def trigger_draft(selects: SelectPlanner, statement: CreateTrigger, text: str, others: int) -> Composition:
+    """A trigger, checked, beside so many others."""
+    return Trigger(selects, statement, text).composition(others)
 
 
 class Trigger:
@@ -68,7 +68,7 @@ class Trigger:
         asked = RegisterQuery(statement.name, exp.Select(), None, statement.sql, statement.span)
         self.arms = Arms(selects, asked, text, self.sides)
 
-    def composition(self) -> Composition:
+    def composition(self, others: int) -> Composition:
         options = self._options()
         found = Constraints(self.scope, [len(m) > 1 for m in self.members])
         found.add(self.statement.when)
@@ -84,7 +84,10 @@ class Trigger:
         )  # fmt: skip
         graph = self._completed(node)
         if options["route"] == "space" and not self._is_wide(graph):
-            node = replace(node, halos=self._halos(graph, variables))
+            halos = halos_of(graph, variables, len(self.arms.all))
+            if others >= FEW and "route" not in self.statement.options:
+                halos = [WHOLE] * len(halos)
+            node = replace(node, halos=tuple(map(self._constant, halos)))
         derived = Grouping(self.selects, self.constants).planned(select, node, [], self.row)
         branches = tuple(arm.finished() for arm in self.arms.all)
         refuse_other_ticks(branches, self.statement.name, self.text)
@@ -232,9 +235,6 @@ class Trigger:
             hint = "add a bound, DISTANCE(…) < 1000, or write route = 'query'"
             raise self._refuse("query.bad_option", message, hint, asked.span)
         return True
-
-    def _halos(self, graph: Graph, variables: tuple[tree.Variable, ...]) -> tuple[tree.Computed, ...]:
-        return tuple(self._constant(halo) for halo in halos_of(graph, variables, len(self.arms.all)))
 
     def _time_of(self, member: int) -> str:
         side = self.row.all[member]
