@@ -56,28 +56,30 @@ def deal(
     at, guests = start[:triggers] - 1, 0
     last[:] = -1
     known, home = np.full(len(sides.side), -1, np.int64), np.zeros(len(sides.side), np.int64)
+    # By query where the tract that it would begin with has its home, if the event's is here.
+    wanted = (number - np.arange(len(sides.which))) % of
     guest = np.uint64(1) << np.uint64(GUEST)
     for r in range(len(some.event)):
-        event, bits = some.event[r], mask[some.branch[r]]
+        event, own = some.event[r], mask[some.branch[r]]
         for k in range(some.begin[r], some.end[r]):
             query = some.query[k]
             trigger = taker[query]
             if trigger == NOBODY:
                 continue
+            bits = own
+            if of > 1:
+                s = sides.which[query]
+                if known[s] != event:
+                    known[s], side = event, sides.side[s]
+                    cell_x, cell_y = cell_of(place[event, 0], side), cell_of(place[event, 1], side)
+                    home[s] = dealt_first(cell_x, cell_y, of)
+                if home[s] != wanted[query]:
+                    bits |= guest
+                    guests += 1
             if last[trigger] == event:
                 is_of[at[trigger]] |= bits
             else:
                 last[trigger] = event
                 at[trigger] += 1
                 out[at[trigger]], is_of[at[trigger]] = event, bits
-                if of > 1:
-                    s = sides.which[sides.trigger[query]]
-                    if known[s] != event:
-                        known[s], side = event, sides.side[s]
-                        cell_x, cell_y = cell_of(place[event, 0], side), cell_of(place[event, 1], side)
-                        home[s] = dealt_first(cell_x, cell_y, of)
-                    if (home[s] + query) % of != number:
-                        is_of[at[trigger]] |= guest
-            if is_of[at[trigger]] & guest:
-                guests += 1
     return start, out, is_of, guests

@@ -5,6 +5,8 @@ Those of the r-th reading stand from `start[r]` to `start[r + 1]`.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -60,8 +62,52 @@ def plain_listed(holds: Bools, condition: I64, query: I32, is_there: Bools) -> t
 
 
 @jit
+def listed_by_slot(
+    value: npt.NDArray[Any], is_null: Bools, is_there: Bools, bound: npt.NDArray[Any], first: I64, query: I32
+) -> tuple[I64, I32, I32, I64]:  # fmt: skip
+    """The same, where a value of a reading says it all: by the slot that it is in, who takes it.
+
+    Slots are what is below the first bound, the bound itself, what is between it and the next, …, what is
+    above the last, and no number. The queries of a slot stand from `first[slot]` on. Lastly: how often each
+    slot was met, by any reading.
+    """
+    n, slots = len(value), len(first) - 1
+    slot, met = np.empty(n, np.int64), np.zeros(slots, np.int64)
+    row, start, rows, total = np.empty(n, np.int64), np.zeros(n + 1, np.int32), 0, 0
+    for r in range(n):
+        if is_null[r]:
+            continue
+        s = slots - 1
+        if value[r] == value[r]:
+            low, size = 0, len(bound)
+            while size > 0:
+                half = size >> 1
+                if bound[low + half] < value[r]:
+                    low += half + 1
+                    size -= half + 1
+                else:
+                    size = half
+            s = 2 * low
+            if low < len(bound) and bound[low] == value[r]:
+                s += 1
+        met[s] += 1
+        if is_there[r] and first[s + 1] > first[s]:
+            slot[rows], row[rows] = s, r
+            rows += 1
+            total += first[s + 1] - first[s]
+            start[rows] = total
+    out = np.empty(total, np.int32)
+    for k in range(rows):
+        at = start[k]
+        for j in range(first[slot[k]], first[slot[k] + 1]):
+            out[at] = query[j]
+            at += 1
+    return row[:rows], start[: rows + 1], out, met
+
+
+@jit
 def dealt(start: I32, query: I32, to: I32, parts: int) -> tuple[I64, I64, I64, I32, I32]:
-    """Lists cut into parts: what stands in `to`, which has a row for each of `query`, says into which ones.
+    """Lists cut into parts: `to` has a row for each of `query`: the parts it goes into, ended by -1.
 
     The readings and the queries of the p-th part stand from `rows[p]` and from `queries[p]` on. Then by part:
     the readings, how long their lists are, and the lists.
@@ -73,11 +119,12 @@ def dealt(start: I32, query: I32, to: I32, parts: int) -> tuple[I64, I64, I64, I
         for k in range(start[r], start[r + 1]):
             for j in range(each):
                 part = to[k, j]
-                if part >= 0:
-                    queries[part + 1] += 1
-                    if last[part] != r:
-                        last[part] = r
-                        rows[part + 1] += 1
+                if part < 0:
+                    break
+                queries[part + 1] += 1
+                if last[part] != r:
+                    last[part] = r
+                    rows[part + 1] += 1
     for part in range(parts):
         rows[part + 1] += rows[part]
         queries[part + 1] += queries[part]
@@ -92,12 +139,13 @@ def dealt(start: I32, query: I32, to: I32, parts: int) -> tuple[I64, I64, I64, I
         for k in range(start[r], start[r + 1]):
             for j in range(each):
                 part = to[k, j]
-                if part >= 0:
-                    if last[part] != r:
-                        last[part] = r
-                        next_row[part] += 1
-                        row[next_row[part]] = r
-                    size[next_row[part]] += 1
-                    out[next_query[part]] = query[k]
-                    next_query[part] += 1
+                if part < 0:
+                    break
+                if last[part] != r:
+                    last[part] = r
+                    next_row[part] += 1
+                    row[next_row[part]] = r
+                size[next_row[part]] += 1
+                out[next_query[part]] = query[k]
+                next_query[part] += 1
     return rows, queries, row, size, out

@@ -14,6 +14,8 @@ I64 = npt.NDArray[np.int64]
 
 # Compaction waits for this much, so that little is not copied all the time.
 WORTH_COMPACTING = 10_000
+# Of so many numbers one is an event that is shown, or they are searched for.
+SPARSE = 16
 
 
 class Shown:
@@ -37,7 +39,16 @@ class Shown:
             self.table = pa.concat_tables([self.table, some]).combine_chunks()
 
     def rows(self, order: I64) -> I64:
-        return np.searchsorted(self.order, order)
+        """Where events are that are here."""
+        if not len(self.order):
+            return np.zeros(len(order), np.int64)
+        span = int(self.order[-1] - self.order[0]) + 1
+        if span > SPARSE * len(self.order):
+            return np.searchsorted(self.order, order)
+        # Looking up costs less than searching.
+        row_of = np.empty(span, np.int64)
+        row_of[self.order - self.order[0]] = np.arange(len(self.order))
+        return np.asarray(row_of[order - self.order[0]])
 
     def column(self, column: int, rows: I64) -> Column:
         return self.table.column(f"c{column}").take(pa.array(rows))

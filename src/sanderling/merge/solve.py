@@ -38,7 +38,7 @@ WORTH_COMPACTING = 10_000
 I64 = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
-NO_SIDES = Sides(np.zeros(1, np.int32), np.zeros(1, np.int64), np.ones(1))
+NO_SIDES = Sides(np.zeros(1, np.int32), np.ones(1))
 
 
 class Solve:

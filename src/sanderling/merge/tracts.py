@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sanderling.batches import QUERIES
 from sanderling.kernels.hashing import hash_integers
 from sanderling.kernels.live import EDGE
 from sanderling.kernels.sightings import dealt
@@ -23,7 +24,7 @@ from sanderling.kernels.tracts import UPWARD, Sides
 from sanderling.kernels.tracts import reached as all_reached
 from sanderling.merge.codes import Column
 from sanderling.merge.constants import Constants
-from sanderling.merge.sightings import lists_in, with_lists
+from sanderling.merge.sightings import lists_in, lists_of
 from sanderling.plan import tree
 from sanderling.plan.plans import Plan
 from sanderling.plan.tree import solve_of
@@ -84,19 +85,21 @@ class Tracts:
     def shared_out(self, branch: int, rows: pa.Table, partitions: int) -> Iterator[tuple[int, pa.Table]]:
         """Sightings of a branch by merge partition."""
         start, query = lists_in(rows)
-        x, y, halo = (
-            floats(rows.column(X)),
-            floats(rows.column(Y)),
-            np.ascontiguousarray(self.halo[:, branch]),
-        )
-        to = all_reached(start, query, x, y, self.sides(), halo, partitions)
+        x, y = floats(rows.column(X)), floats(rows.column(Y))
+        to = all_reached(start, query, x, y, self.sides(), self.halos(branch), partitions)
         return _shares(rows, start, query, to, partitions)
 
     def sides(self) -> Sides:
         """As kernels take them."""
         side, which = np.unique(self.side, return_inverse=True)
-        trigger = self._trigger(np.arange(self.queries[-1] + 1))
-        return Sides(trigger.astype(np.int32), which.astype(np.int64), side)
+        return Sides(which.astype(np.int32)[self._by_query()], side)
+
+    def halos(self, branch: int) -> F64:
+        """The same of halos."""
+        return np.asarray(self.halo[self._by_query(), branch])
+
+    def _by_query(self) -> I64:
+        return self._trigger(np.arange(self.queries[-1] + 1))
 
     def _trigger(self, query: I64) -> I64:
         """By number; what has been dropped goes anywhere, since nobody takes it."""
@@ -113,11 +116,12 @@ def _shares(
     rows: pa.Table, start: I32, query: I32, to: I32, partitions: int
 ) -> Iterator[tuple[int, pa.Table]]:
     first, first_query, row, size, queries = dealt(start, query, to, partitions)
+    place, rows = rows.column_names.index(QUERIES), rows.drop_columns(QUERIES)
     for number in np.flatnonzero(np.diff(first)).tolist():
         mine = slice(first[number], first[number + 1])
         some = rows if len(row[mine]) == rows.num_rows else rows.take(pa.array(row[mine]))
         own = queries[first_query[number] : first_query[number + 1]]
-        yield number, with_lists(some, np.append(0, np.cumsum(size[mine])), own)
+        yield number, some.add_column(place, QUERIES, lists_of(np.append(0, np.cumsum(size[mine])), own))
 
 
 def tracts_of(plan: Plan) -> dict[int, tuple[int, Tracts]]:

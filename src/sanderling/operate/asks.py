@@ -17,15 +17,17 @@ import pyarrow as pa
 from sanderling.figures import Figures
 from sanderling.kernels.cross import Moves, Rules
 from sanderling.merge.differ import differs
-from sanderling.operate.comparisons import comparisons, is_compared
+from sanderling.operate.comparisons import Numbers, comparisons, is_compared, is_number, values_of
 from sanderling.operate.conditions import Columns, Condition, distinct_conditions, truth
 from sanderling.operate.orders import BY_DUCKDB, PLAINLY, First, Ordered, Orders
 from sanderling.operate.pairs import MoveBatch
 from sanderling.operate.readings import LastReadings, Stored
+from sanderling.operate.slots import Slots, slots_of
 from sanderling.plan.plans import EVERYWHERE, POLYGON, StreamPlan, Template, previous_of
 
 Bools = npt.NDArray[np.bool_]
 I64 = npt.NDArray[np.int64]
+I32 = npt.NDArray[np.int32]
 F64 = npt.NDArray[np.float64]
 U64 = npt.NDArray[np.uint64]
 
@@ -53,6 +55,7 @@ class Asks:
         self.templates_of: list[int] = []  # by condition
         self.condition_of = np.zeros(len(regions), np.int64)
         self.by_pair: set[int] = set()
+        self.slots: dict[int, Slots] = {}  # by template of triggers, where a value says it all
         shows = np.zeros(max((t.id for t in plan.templates), default=-1) + 1, np.uint64)
         asks = shows.copy()
         for template, constants in zip(plan.templates, plan.constants, strict=True):
@@ -92,7 +95,11 @@ class Asks:
         found = distinct_conditions(template, constants, is_everywhere)
         if is_everywhere and found is not None:
             # Every reading meets every region: there is nothing to choose.
-            self._judge_by_reading(template, *found)
+            slots = self._slots(template, *found) if template.is_sighted else None
+            if slots is None:
+                self._judge_by_reading(template, *found)
+            else:
+                self.slots[template.id] = slots
             return
         weights = PLAINLY if self._is_plain(template, constants) else BY_DUCKDB
         first = self.orders.first(template, None if found is None else len(found[0]), weights)
@@ -110,10 +117,33 @@ class Asks:
         found = comparisons(template.where)
         if found is None:
             return False
-        columns = self.plan.stream.columns
-        types = {f"r:{name(c.name)}": c.type.arrow for c in columns for name in (str, previous_of)}
-        types |= {field.name: field.type for field in constants.schema}
+        types = self._types() | {field.name: field.type for field in constants.schema}
         return all(is_compared(c, types) for c in found)
+
+    def _types(self) -> dict[str, pa.DataType]:
+        columns = self.plan.stream.columns
+        return {f"r:{name(c.name)}": c.type.arrow for c in columns for name in (str, previous_of)}
+
+    def _slots(self, template: Template, conditions: list[Condition], which: I64) -> Slots | None:
+        assert template.where is not None
+        types = [self._types().get(r) for r in template.where_reads if r.startswith("r:")]
+        if len(types) != 1 or types[0] is None or not is_number(types[0]):
+            return None
+        return slots_of(conditions, which, pa.types.is_integer(types[0]))
+
+    def listed(
+        self, template: Template, objects: Stored, rows: I64, is_there: Bools, ids: I64
+    ) -> tuple[I64, I32, I32]:  # fmt: skip
+        """Readings, by their place in `rows`, with the queries of these regions that take them, by slots."""
+        slots, started = self.slots[template.id], time.perf_counter()
+        numbers = values_of(columns_of(objects, rows)(slots.column))
+        assert isinstance(numbers, Numbers)
+        regions = self.plan.regions
+        condition = slots.which[regions.row_in_template[ids]]
+        at, start, queries, passed = slots.listed(numbers, is_there, condition, regions.query[ids])
+        judged = len(rows) * len(slots.first)
+        self.figures.add(f"where {template.id}", judged, passed, time.perf_counter() - started)
+        return at, start, queries
 
     def _judge_by_reading(self, template: Template, conditions: list[Condition], which: I64) -> None:
         regions = self.plan.regions

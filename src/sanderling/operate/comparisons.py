@@ -80,10 +80,11 @@ def is_compared(comparison: Comparison, types: Mapping[str, pa.DataType]) -> boo
     both = types.get(f"r:{comparison.column}"), types.get(comparison.constant)
     if all(type_ is not None and pa.types.is_string(type_) for type_ in both):
         return comparison.op in ("=", "<>")
-    return all(type_ is not None and _is_number(type_) for type_ in both)
+    return all(type_ is not None and is_number(type_) for type_ in both)
 
 
-def _is_number(type_: pa.DataType) -> bool:
+def is_number(type_: pa.DataType) -> bool:
+    """Whether values of this type are compared here as numbers."""
     return bool(pa.types.is_integer(type_) or pa.types.is_float64(type_))
 
 
@@ -92,7 +93,7 @@ def values_of(column: pa.ChunkedArray) -> Values:
     type_ = column.type
     if pa.types.is_string(type_):
         return column
-    if not _is_number(type_):
+    if not is_number(type_):
         return None  # a FLOAT beside a whole number is compared as a FLOAT
     is_null = np.asarray(column.is_null().to_numpy(), np.bool_) if column.null_count else None
     whole = pa.int64() if pa.types.is_integer(type_) else pa.float64()

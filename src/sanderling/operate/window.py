@@ -278,8 +278,11 @@ class Windowed:
         """Readings with the queries of one template that take them, wherever they are."""
         window = passage.windows[self.window_of[ids[0]]]
         is_there = passage.comes & window & ~np.isnan(history.x[passage.row])
-        query = self.plan.regions.query[ids]
-        at, start, queries = listed(truth, self.asks.condition_of[ids], query, is_there)
+        if template.id in self.asks.slots:
+            at, start, queries = self.asks.listed(template, history, passage.row, is_there, ids)
+        else:
+            query = self.plan.regions.query[ids]
+            at, start, queries = listed(truth, self.asks.condition_of[ids], query, is_there)
         if len(queries):
             self.asks.figures.add(f"inside {template.id}", rows_out=len(queries))
         return self.tell.sightings(passage.row[at], passage.tick[at], start, queries, template, history)
