@@ -53,12 +53,11 @@ def deal(
     for trigger in range(triggers):
         start[trigger + 1] += start[trigger]
     out, is_of = np.empty(start[triggers], np.int64), np.empty(start[triggers], np.uint64)
-    at, guests = start[:triggers] - 1, 0
+    at, guests = start[:triggers] - 1, np.uint64(0)
     last[:] = -1
     known, home = np.full(len(sides.side), -1, np.int64), np.zeros(len(sides.side), np.int64)
     # By query where the tract that it would begin with has its home, if the event's is here.
     wanted = (number - np.arange(len(sides.which))) % of
-    guest = np.uint64(1) << np.uint64(GUEST)
     for r in range(len(some.event)):
         event, own = some.event[r], mask[some.branch[r]]
         for k in range(some.begin[r], some.end[r]):
@@ -73,13 +72,14 @@ def deal(
                     known[s], side = event, sides.side[s]
                     cell_x, cell_y = cell_of(place[event, 0], side), cell_of(place[event, 1], side)
                     home[s] = dealt_first(cell_x, cell_y, of)
-                if home[s] != wanted[query]:
-                    bits |= guest
-                    guests += 1
+                # Half of them may be guests: the processor is not to guess which.
+                is_guest = np.uint64(home[s] != wanted[query])
+                bits |= is_guest << np.uint64(GUEST)
+                guests += is_guest
             if last[trigger] == event:
                 is_of[at[trigger]] |= bits
             else:
                 last[trigger] = event
                 at[trigger] += 1
                 out[at[trigger]], is_of[at[trigger]] = event, bits
-    return start, out, is_of, guests
+    return start, out, is_of, int(guests)
