@@ -13,7 +13,7 @@ unexport PYTHONPATH PYTHONHOME SPARK_HOME
 help:
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
 
-setup: ## build .venv with the pinned packages and the sanderling command
+setup: ## build .venv with the pinned packages and the sanderling command; compile the kernels
 	@tools/setup
 
 demo: setup ## a simulated city, live

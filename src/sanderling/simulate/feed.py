@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from pathlib import Path
 
-import pyarrow as pa
-
 from sanderling.errors import ConfigError
-from sanderling.simulate.steps import step_path
+from sanderling.simulate.steps import write_step
 from sanderling.simulate.traffic import Traffic
 
 
@@ -49,11 +46,5 @@ class Feed:
         return max(0.0, due_us / 1e6 - time.time())
 
     def _write(self, step: int) -> None:
-        readings = self.traffic.step()
-        path = step_path(self.folder, step)
-        # Under its name it is whole: the reader looks at any moment.
-        partial = path.with_suffix(".partial")
-        with pa.OSFile(str(partial), "wb") as sink, pa.ipc.new_file(sink, readings.schema) as writer:
-            writer.write_table(readings)
-        os.replace(partial, path)
+        write_step(self.folder, step, self.traffic.step())
         self.alive = self.traffic.alive

@@ -6,6 +6,7 @@ until whoever reads it needs it no more. The readers import this and nothing of 
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,6 +14,15 @@ import pyarrow as pa
 
 def step_path(folder: Path, step: int) -> Path:
     return folder / f"{step}.arrow"
+
+
+def write_step(folder: Path, step: int, readings: pa.Table) -> None:
+    """Under its name it is whole: the reader looks at any moment."""
+    path = step_path(folder, step)
+    partial = path.with_suffix(".partial")
+    with pa.OSFile(str(partial), "wb") as sink, pa.ipc.new_file(sink, readings.schema) as writer:
+        writer.write_table(readings)
+    os.replace(partial, path)
 
 
 def read_step(folder: Path, step: int) -> pa.Table:

@@ -23,6 +23,7 @@ from sanderling.ingest.read import Ingested
 from sanderling.ingest.slices import Slice
 from sanderling.plan.plans import StreamPlan
 from sanderling.route.pack import pack
+from sanderling.route.parcels import Parcel
 from sanderling.simulate.steps import forget_before, next_step, read_step
 from sanderling.spark.source import BLOBS
 from sanderling.spark.workers import begin_task
@@ -78,7 +79,13 @@ class LiveReader(DataSourceStreamReader):
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         begin_task()
-        spec, steps = self.spec, partition.value
+        for shard, parcel in self.parcels(partition.value):
+            key = pa.array([self.spec.shard_keys[shard]], pa.int32())
+            yield pa.RecordBatch.from_arrays([key, pa.array([parcel.to_bytes()], pa.binary())], schema=BLOBS)
+
+    def parcels(self, steps: range) -> Iterator[tuple[int, Parcel]]:
+        """What each shard is to know of some steps."""
+        spec = self.spec
         said = pa.concat_tables([read_step(spec.folder, step) for step in steps])
         columns = spec.plan.stream.columns
         readings = said.select([c.name for c in columns])
@@ -88,6 +95,4 @@ class LiveReader(DataSourceStreamReader):
         readings = readings.append_column(TS, ts).append_column(ROW, rows)
         ingested = Ingested(readings, LETTERS.empty_table(), readings.num_rows)
         piece = Slice(steps[0], "city", "city", 0, 0, 1, is_last=False)
-        for shard, parcel in pack(spec.plan, piece, ingested, len(spec.shard_keys)):
-            key = pa.array([spec.shard_keys[shard]], pa.int32())
-            yield pa.RecordBatch.from_arrays([key, pa.array([parcel.to_bytes()], pa.binary())], schema=BLOBS)
+        yield from pack(spec.plan, piece, ingested, len(spec.shard_keys))
