@@ -25,7 +25,7 @@ def main(place: Path, seed: int) -> None:
         frame = reader.parquet(str(input_folder))
         session.stream(frame, name="cars", key="id", time="ts", location=("x", "y"), gone="gone")
         for act in (a for a in ACTS if not a.step):
-            session.register(act.name, act.select)
+            session.execute(act.sql)
         session.start()
         (place / "runs").open("a").write("run\n")
         next_step = json.loads(done.read_text()) if done.exists() else 0
@@ -52,10 +52,8 @@ def happen(session: Session, act: Act) -> None:
     """Once, however often it is said: a run that was killed here may have said it."""
     if act.is_exact:
         session.process_all()
-    if act.select and act.name not in session.queries:
-        session.register(act.name, act.select)
-    elif not act.select and act.name in session.queries:
-        session.drop(act.name)
+    if bool(act.select) != (act.name in session.queries):
+        session.execute(act.sql)
     if act.is_exact:
         session.process_all()
 

@@ -1,4 +1,4 @@
-"""What happens in a session that is going to be killed: readings step by step, queries that come and go."""
+"""What happens in a session that is going to be killed: readings step by step; what comes and goes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import random
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import combinations, product
 from pathlib import Path
 
 import pyarrow as pa
@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 
 from tests.oracle.oracle import Nearest, Query, Reading, Update, run
 from tests.oracle.shapes import Box, Disc, Everywhere, MovingBox, MovingDisc, Shape
+from tests.oracle.triggers import Distance, Event, Time, Trigger, Values, solutions_early
 
 STEPS = 12
 SECONDS_PER_STEP = 3
@@ -31,9 +32,24 @@ class Act:
 
     step: int
     name: str
-    select: str = ""  # nothing: it goes
+    select: str = ""  # nothing: it goes; of a trigger what follows its name
     is_exact: bool = True
 
+    @property
+    def sql(self) -> str:
+        kind, opening = (
+            ("TRIGGER", "CREATE TRIGGER") if self.name in TRIGGERS else ("QUERY", "REGISTER QUERY")
+        )
+        if not self.select:
+            return f"DROP {kind} `{self.name}`"
+        return f"{opening} `{self.name}` {'' if self.name in TRIGGERS else 'AS '}{self.select}"
+
+
+# By space and by query; steps are shorter than what is waited for.
+MEET = """FOR cars AS a, cars AS b WHEN a.id < b.id AND DISTANCE(a, b) < 2 AND WITHIN 4 SECONDS
+SELECT concat_ws(' ', a.id, a.ts, b.id, b.ts) AS id"""
+THREE_MEET = """FOR 3 OF cars AS v WHEN v.speed > 1 AND DISTANCE(v) <= 3 AND WITHIN 5 SECONDS
+SELECT concat_ws(' ', v1.id, v1.ts, v2.id, v2.ts, v3.id, v3.ts) AS id WITH (route = 'query')"""
 
 ACTS = (
     Act(0, "depot", "SELECT id FROM cars INSIDE (2, 2, 7, 7)"),
@@ -49,6 +65,10 @@ ACTS = (
     Act(8, "near o1 again", "SELECT id FROM cars kNN ('M', 1, 'o1')", is_exact=False),
     Act(9, "round o2"),
     Act(10, "everybody", "SELECT id FROM cars"),
+    Act(0, "meet", MEET),
+    Act(2, "three meet", THREE_MEET),
+    Act(7, "meet"),
+    Act(8, "meet again", MEET, is_exact=False),
 )
 
 SHAPES: dict[tuple[str, int], tuple[Shape, Nearest | None, bool]] = {  # the bool: only the fast ones
@@ -62,6 +82,20 @@ SHAPES: dict[tuple[str, int], tuple[Shape, Nearest | None, bool]] = {  # the boo
     ("near o1 again", 8): (Everywhere(), Nearest(1, focal="o1"), False),
     ("everybody", 10): (Everywhere(), None, False),
 }
+
+
+PAIR = Trigger(2, (Time(0, 1, -4 * SECOND, 4 * SECOND), Distance(0, 1, "<", 2.0), Values(0, 0, "<", 1, 0)))
+THREE = Trigger(
+    3,
+    tuple(
+        one
+        for i, j in combinations(range(3), 2)
+        for one in (Time(i, j, -5 * SECOND, 5 * SECOND), Distance(i, j, "<=", 3.0))
+    ),
+    sets=((0, 1, 2),),
+)
+# For the oracle, and whether only the fast ones count.
+TRIGGERS = {"meet": (PAIR, False), "meet again": (PAIR, False), "three meet": (THREE, True)}
 
 
 def readings(seed: int) -> Iterator[list[Reading]]:
@@ -106,11 +140,7 @@ def expected(seed: int, told: Told) -> Told:
         stop = next((a for a in ACTS if a.name == start.name and not a.select and a.step > start.step), None)
         begins = ticks_for(start, steps) if start.step else [None]
         ends = [None] if stop is None else ticks_for(stop, steps)
-        query = query_of(start)
-        fitting = [
-            _counted(run(everything, [replace(query, begin=b, end=e)], SECOND, ended=False).updates)
-            for b, e in product(begins, ends)
-        ]
+        fitting = [_told_by(start, everything, b, e) for b, e in product(begins, ends)]
         mine = Counter(
             {
                 one: n
@@ -120,6 +150,36 @@ def expected(seed: int, told: Told) -> Told:
         )
         found += next((one for one in fitting if one == mine), fitting[0])
     return found
+
+
+def _told_by(start: Act, everything: list[Reading], begin: int | None, end: int | None) -> Told:
+    """What a query or trigger tells that lives from the one tick to the other."""
+    if start.name in TRIGGERS:
+        return alerts(start.name, everything, begin, end)
+    query = replace(query_of(start), begin=begin, end=end)
+    return _counted(run(everything, [query], SECOND, ended=False).updates)
+
+
+def alerts(name: str, everything: list[Reading], begin: int | None, end: int | None) -> Told:
+    """Readings are at whole seconds, so each is in the tick of its time; the last tick does not close."""
+    trigger, is_fast = TRIGGERS[name]
+    last = max(reading.ts for reading in everything)
+    until = last if end is None else min(end, last)
+    seen = [r for r in everything if (begin or 0) <= r.ts < until and not r.gone]
+    if is_fast:
+        seen = [r for r in seen if r.values["speed"] > 1]  # type: ignore[operator]
+    seen.sort(key=lambda r: (r.ts, r.key))
+    everyone = frozenset(range(trigger.size))
+    events = [Event(r.ts, r.x, r.y, everyone, (int(str(r.key)[1:]),)) for r in seen]
+    return Counter(
+        (
+            name,
+            max(seen[n].ts for n in found),
+            1,
+            " ".join(f"{seen[n].key} {seen[n].ts // SECOND}" for n in found),
+        )
+        for found in solutions_early(trigger, events)
+    )
 
 
 def query_of(act: Act) -> Query:
