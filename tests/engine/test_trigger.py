@@ -249,3 +249,17 @@ def test_its_answer_is_empty(tmp_path: Path) -> None:
     run.feed_file("E", path)
     assert len(run.updates) == 1
     assert run.ask("collision") == []
+
+
+# The squares of such distances overflow, which NumPy would tell.
+@pytest.mark.filterwarnings("ignore:overflow encountered")
+@pytest.mark.parametrize("how", ["", "WITH (index = 'lists')"])
+def test_a_distance_that_reaches_everywhere_is_no_endless_search(tmp_path: Path, how: str) -> None:
+    path = tmp_path / "e.csv"
+    path.write_text("id,ts,x,y,p\na,1,0,0,\nb,2,-1e150,1e150,\nc,9,0,0,\n")
+    planner = Planner()
+    when = "V BEFORE W AND DISTANCE(V, W) < 1e308 AND WITHIN 3"
+    planner.run_script(f"{STREAM} CREATE TRIGGER t FOR E AS V, E AS W WHEN {when} {how}")
+    run = DirectRun(planner.plan())
+    run.feed_file("E", path, is_last=True)
+    assert [json.loads(u)["row"] for u in run.updates] == [{"V_id": "a", "V_ts": 1, "W_id": "b", "W_ts": 2}]

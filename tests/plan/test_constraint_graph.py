@@ -46,6 +46,18 @@ def test_distances_that_follow_are_sums_and_a_little_wider() -> None:
     assert graph.near_strict[0, 1] and not graph.near_strict[0, 2]
 
 
+def test_a_distance_whose_square_is_no_number_is_no_bound() -> None:
+    for radius in (1e155, 1.7e308):
+        graph = free(["a", "b", "c"])
+        between(graph, 0, 1, -1, 1)
+        between(graph, 1, 2, -1, 1)
+        nearer(graph, 0, 1, radius, True)
+        nearer(graph, 1, 2, 3.0, True)
+        found = complete(graph)
+        assert found.near[0, 1] == found.near[0, 2] == np.inf
+        assert (found.near[1, 2], found.stated_near[0, 1]) == (3, radius)
+
+
 def test_what_is_far_from_one_is_far_from_its_neighbours() -> None:
     graph = free(["a", "b", "c"])
     between(graph, 0, 1, -1, 1)

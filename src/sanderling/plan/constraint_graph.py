@@ -204,11 +204,15 @@ def _cycle(bounds: I64) -> tuple[int, ...]:
 
 
 def _near(stated: F64) -> F64:
-    """The shortest way over others is a bound too, made a little wider than it is."""
+    """The shortest way over others is a bound too, made a little wider than it is.
+
+    One whose square is no number narrows nothing: it would be looked for everywhere, cell by cell.
+    """
     found = stated.copy()
-    for k in range(stated.shape[-1]):
-        found = np.minimum(found, (found[..., :, k, None] + found[..., None, k, :]) * (1 + SLACK))
-    return found
+    with np.errstate(over="ignore"):
+        for k in range(stated.shape[-1]):
+            found = np.minimum(found, (found[..., :, k, None] + found[..., None, k, :]) * (1 + SLACK))
+        return np.where(np.isfinite((found * (1 + SLACK)) ** 2), found, np.inf)
 
 
 def _far(stated: F64, near: F64) -> F64:
