@@ -224,6 +224,19 @@ def test_brackets_in_brackets_are_taken_or_refused(depth: int, table: Path) -> N
     assert found is None if depth == 100 else found is not None and found.code == "query.too_deep"
 
 
+@pytest.mark.parametrize("depth", [60, 3000])
+def test_triggers_that_nest_deeply_are_planned_or_refused(depth: int, table: Path) -> None:
+    trigger = "CREATE TRIGGER t FOR taxi AS a, taxi AS b WHEN WITHIN 5 AND "
+    for condition in (
+        f"a.x > {'(' * depth}a.x{')' * depth}",
+        f"a.x > b.x{' + 1' * depth}",
+        f"b.ts - a.ts < 1{' + 1' * depth}",
+        f"DISTANCE(a, b) < 1{' + 1' * depth}",
+    ):
+        found = refusal(trigger + condition, new_planner(table))
+        assert found is None or (depth > 60 and found.code == "query.too_deep")
+
+
 def test_a_refused_statement_changes_nothing(table: Path) -> None:
     planner = new_planner(table)
     before = [*planner.streams, *planner.tables, *planner.regions, *planner.queries]

@@ -16,6 +16,7 @@ from sqlglot import exp
 
 from sanderling.catalog import Stream
 from sanderling.errors import Place, QueryError, did_you_mean
+from sanderling.language.parse import deep_recursion, too_deep
 from sanderling.language.statements import CreateTrigger, Name, RegisterQuery, Span
 from sanderling.plan import tree
 from sanderling.plan.compose import outputs_of, refuse_other_ticks
@@ -42,7 +43,11 @@ MOST_VARIABLES = 32
 
 def trigger_draft(selects: SelectPlanner, statement: CreateTrigger, text: str, others: int) -> Composition:
     """A trigger, checked, beside so many others."""
-    return Trigger(selects, statement, text).composition(others)
+    try:
+        with deep_recursion():
+            return Trigger(selects, statement, text).composition(others)
+    except RecursionError as e:
+        raise too_deep(text, statement.name.span.start, statement.name.span.end) from e
 
 
 class Trigger:
