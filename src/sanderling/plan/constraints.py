@@ -179,7 +179,7 @@ class Constraints:
         aliases = [a.casefold() for a in self.scope.aliases]
         if name.casefold() not in aliases:
             names = list(dict.fromkeys((self.scope.aliases[0], self.scope.aliases[-1])))
-            hint = f"name variables: DISTANCE({', '.join(names)})"
+            hint = f"DISTANCE({', '.join(names)}); near a place, {names[0]}.location INSIDE (x, y, r)"
             raise self.scope.refuse(part, "query.wrong_type", "DISTANCE takes variables", hint)
         return aliases.index(name.casefold())
 

@@ -211,7 +211,8 @@ class Planner:
             hint = (
                 f'"{name.text}" is a {other}'
                 if other
-                else did_you_mean(name.text, names) or f"there is no {kind} yet"
+                else did_you_mean(name.text, [n for n in names if self._kind_of(n) == kind])
+                or f"there is no {kind} yet"
             )
             place = Place.in_text(text, name.span.start, name.span.end)
             raise QueryError(f"query.unknown_{kind}", f'no {kind} is named "{name.text}"', hint, place)

@@ -67,9 +67,10 @@ class Trigger:
         named = [(s, name) for s, names in zip(self.sides, self.names, strict=True) for name in names]
         self._refuse_names([(s, name) for s, name in named])
         sets = {s.alias: names for s, names in zip(self.sides, self.names, strict=True) if len(names) > 1}
-        self.scope = VariableScope(text, self.span, self.sides, sets)
+        tables = selects.relations.tables
+        self.scope = VariableScope(text, self.span, self.sides, sets, tables)
         members = [Side(name, s.relation, s.span) for s, name in named]
-        self.row = VariableScope(text, self.span, members, sets)
+        self.row = VariableScope(text, self.span, members, sets, tables)
         asked = RegisterQuery(statement.name, exp.Select(), None, statement.sql, statement.span)
         self.arms = Arms(selects, asked, text, self.sides)
 
