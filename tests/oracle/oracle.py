@@ -130,7 +130,7 @@ def run_fast(
 ) -> Result:
     """The same as `run`, looking again only at objects that changed, or at all if the shape moved.
 
-    Promises (test_oracle.py): equals `run`.
+    Promises (test_any_run.py): equals `run`.
     """
     refuse_two_at_once(queries)
     accepted, late, closed_to = arrive(readings, tick_us, lateness_us, ended)

@@ -73,7 +73,7 @@ class MovingDisc:
 class Area:
     """One or more polygons with holes; the borders of holes belong to the area too.
 
-    Promises (test_oracle.py): exact for the doubles given, no rounding anywhere.
+    Promises (test_shapes.py): exact for the doubles given, no rounding anywhere.
     """
 
     polygons: Sequence[Polygon]
