@@ -23,6 +23,9 @@ demo: setup ## a simulated city, live
 # What is in no list is among the last.
 recovery_tests := tests/recovery
 spark_tests := $(addprefix tests/,architecture command demo examples session spark)
+# Whatever has a long form (tests/long.py).
+long_tests := $(addprefix tests/,recovery properties merge kernels language oracle engine/test_buoys.py \
+	spark/test_sql_on_spark.py spark/test_triggers_on_spark.py spark/test_trigger_routes.py)
 
 # A Java that lives as long as a test has no time to become fast: better it does not try. Half the wait.
 test test-recovery test-spark test-engine long: export SPARK_SUBMIT_OPTS := -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
@@ -43,8 +46,8 @@ test-spark:
 test-engine:
 	@$(python) -m pytest tests $(addprefix --ignore=,$(recovery_tests) $(spark_tests))
 
-long: setup ## the long forms: every crash point, thousands of random worlds
-	@SANDERLING_LONG=1 $(python) -m pytest tests/recovery tests/properties tests/merge tests/spark/test_sql_on_spark.py tests/spark/test_triggers_on_spark.py $(ARGS)
+long: setup ## the long forms: every crash point, thousands of random worlds (hours); one: ARGS='tests/…'
+	@SANDERLING_LONG=1 $(python) -m pytest $(or $(ARGS),$(long_tests))
 
 check: setup ## style, types, then the tests
 	$(python) -m ruff check

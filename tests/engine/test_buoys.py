@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from pathlib import Path
 
@@ -11,11 +10,12 @@ import pytest
 from sanderling.plan.planner import Planner
 from tests.engine.buoys import ASKED, FILE, SCRIPT, expected, readings_of, told, write
 from tests.engine.direct import DirectRun
+from tests.long import so_many
 
 pytestmark = pytest.mark.skipif(not FILE.exists(), reason="the real data sets are not beside the project")
 
 # A year in which the Pacific was as usual, and the one in which the great El Niño began.
-YEARS = range(1980, 1999) if os.environ.get("SANDERLING_LONG") else (1996, 1997)
+YEARS = so_many((1996, 1997), range(1980, 1999))
 
 
 def test_five_triggers_over_the_buoys_agree_with_brute_force(tmp_path: Path) -> None:

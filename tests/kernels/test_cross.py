@@ -19,6 +19,7 @@ from sanderling.kernels.grid import (
     build_grid,
     cell_of,
 )
+from tests.long import so_many
 
 # Few values, so that places fall on borders; and some that break careless arithmetic.
 usual = st.sampled_from([0.0, 1.0, 1.5, 2.0, 3.0, -1.0, 0.1, 0.3])
@@ -72,7 +73,7 @@ def cases(draw: st.DrawFn) -> tuple[Moves, Rules, Geometry, Geometry]:
     return moves, rules, old, new
 
 
-@settings(max_examples=400)
+@settings(max_examples=so_many(100, 4000))
 @given(cases())
 def test_cross_finds_what_every_pair_gives(case: tuple[Moves, Rules, Geometry, Geometry]) -> None:
     moves, rules, old, new = case

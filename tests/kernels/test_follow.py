@@ -13,6 +13,7 @@ from sanderling.kernels.cross import Moves
 from sanderling.kernels.follow import FocalMoves, Followers, Stage, follow, plain_follow
 from sanderling.kernels.grid import CENTRED, DISC
 from sanderling.operate.moving import levels
+from tests.long import so_many
 
 usual = st.sampled_from([0.0, 1.0, 1.5, 2.0, 3.0, -1.0, 0.1, 0.3, 100.0])
 strange = st.sampled_from([1e-200, -1e-160, 1e16, -1e160, 1e200, 1e308, 5e-324])
@@ -88,7 +89,7 @@ class World:
         )  # fmt: skip
 
 
-@settings(max_examples=400)
+@settings(max_examples=so_many(100, 4000))
 @given(st.data())
 def test_follow_finds_what_every_pair_gives(data: st.DataObject) -> None:
     world = World(data.draw)

@@ -11,6 +11,7 @@ from sanderling.kernels.grid import ABSENT, BOX, CENTRED, DISC, EVERYWHERE
 from sanderling.kernels.influence import advance, begin_all, end_all
 from sanderling.kernels.nearest import plain_nearest
 from sanderling.kernels.seekers import Changes, FocalPlaces, new_scene, new_seekers, new_sights
+from tests.long import so_many
 
 usual = st.sampled_from([0.0, 1.0, 1.5, 2.0, 3.0, -1.0, 0.1, 0.3, 100.0])
 strange = st.sampled_from([1e-200, -1e-160, 1e16, -1e160, 1e200, 1e308, 5e-324])
@@ -91,7 +92,7 @@ class World:
                 assert old != wanted or watched, "nothing is new"
 
 
-@settings(max_examples=400)
+@settings(max_examples=so_many(100, 4000))
 @given(st.data())
 def test_lists_are_what_every_object_gives(data: st.DataObject) -> None:
     world = World(data.draw)

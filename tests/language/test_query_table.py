@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import re
 import tempfile
 from pathlib import Path
@@ -21,8 +20,9 @@ from sanderling.language.parse import parse_template
 from sanderling.plan import query_table
 from sanderling.plan.planner import Planner
 from tests.language.scripts_alike import BEGIN, dump
+from tests.long import so_many
 
-MANY = 10_000 if os.environ.get("SANDERLING_LONG") else 100
+MANY = so_many(100, 10_000)
 
 TEMPLATES = (
     "SELECT id FROM taxi INSIDE ('M', :a, :b, :b)",

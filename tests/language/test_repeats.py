@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from sqlglot.tokenizer_core import Token
@@ -13,8 +11,9 @@ from sanderling.language.moulds import Repeat
 from sanderling.language.parse import parse_tokens
 from sanderling.plan.planner import Planner
 from tests.language.scripts_alike import BEGIN, outcome, scripts
+from tests.long import so_many
 
-MANY = 20_000 if os.environ.get("SANDERLING_LONG") else 150
+MANY = so_many(100, 20_000)
 
 
 @settings(max_examples=MANY, deadline=None, suppress_health_check=list(HealthCheck))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import os
 from collections import Counter
 from datetime import date, datetime
 from typing import Any
@@ -19,13 +18,14 @@ from sanderling.merge.tree import Tree
 from sanderling.plan import tree
 from sanderling.plan.tree import children_of
 from sanderling.types import TYPES, SqlType
+from tests.long import so_many
 from tests.merge.twin import Bag, Row, World, answer, plain
 
 LONG, DOUBLE, TEXT, FLAG = (TYPES[n] for n in ("BIGINT", "DOUBLE", "STRING", "BOOLEAN"))
 TIME, DAY, SMALL = TYPES["TIMESTAMP"], TYPES["DATE"], TYPES["INT"]
 TICKS = 6
 # The first example compiles the kernels.
-THOROUGH = settings(max_examples=1000 if os.environ.get("SANDERLING_LONG") else 100, deadline=None)
+THOROUGH = settings(max_examples=so_many(40, 1000), deadline=None)
 QUERIES = (3, 4, 900)
 
 VALUES: dict[SqlType, Any] = {

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 
 from hypothesis import HealthCheck, given, settings
 
+from tests.long import so_many
 from tests.oracle.duck import Duck, agree
 from tests.oracle.oracle import Row
 from tests.oracle.sql import answer
@@ -16,7 +16,7 @@ from tests.properties.queries import Asked, queries
 from tests.properties.scenes import Scene, scenes
 
 MANY = settings(
-    max_examples=5000 if os.environ.get("SANDERLING_LONG") else 150,
+    max_examples=so_many(50, 5000),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 

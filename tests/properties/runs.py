@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,11 +18,12 @@ from sanderling.plan.planner import Planner
 from sanderling.plan.plans import Plan
 from tests import oracle
 from tests.engine.direct import DirectRun
+from tests.long import so_many
 from tests.oracle.oracle import comparable
 from tests.properties.worlds import FENCES, World, wkt
 
 RELAXED = settings(
-    max_examples=5000 if os.environ.get("SANDERLING_LONG") else 150,
+    max_examples=so_many(50, 5000),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 

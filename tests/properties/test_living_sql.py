@@ -8,7 +8,6 @@ or it is only compared how it begins under several cuts.
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from sanderling.clock import show_time
 from sanderling.plan.living import LivingPlan
 from tests.engine.direct import DirectRun
+from tests.long import so_many
 from tests.oracle import Reading
 from tests.oracle.oracle import arrive, comparable, tick_end
 from tests.oracle.past import Past, Table
@@ -34,7 +34,7 @@ from tests.properties.worlds import KEYS
 __all__ = ["fences"]
 
 MANY = settings(
-    max_examples=3000 if os.environ.get("SANDERLING_LONG") else 15,
+    max_examples=so_many(15, 3000),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 # When a query comes or goes is up to the test.

@@ -18,6 +18,7 @@ from sanderling.clock import show_time
 from sanderling.plan.planner import Planner
 from sanderling.plan.plans import Plan
 from tests.engine.direct import DirectRun
+from tests.long import so_many
 from tests.oracle.duck import Duck, agree
 from tests.oracle.oracle import Row, comparable
 from tests.oracle.select import Registered
@@ -32,7 +33,7 @@ from tests.properties.worlds import FENCES, wkt
 __all__ = ["fences"]
 
 MANY = settings(
-    max_examples=5000 if os.environ.get("SANDERLING_LONG") else 60,
+    max_examples=so_many(40, 5000),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 

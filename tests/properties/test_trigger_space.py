@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +19,7 @@ from sanderling.plan import trigger_space, triggers
 from sanderling.plan.constraint_graph import SLACK
 from sanderling.plan.tree import solve_of
 from sanderling.plan.trigger_space import LEAST, side_of
+from tests.long import so_many
 from tests.properties import test_trigger, trigger_tales, trigger_worlds
 from tests.properties.chance import made_of
 from tests.properties.runs import RELAXED, Cut, cuts
@@ -27,7 +27,7 @@ from tests.properties.test_trigger_sql import check
 
 PARTITIONS = st.sampled_from([2, 3, 7, 1])
 # A world on seven merge partitions takes a while.
-FEW = settings(RELAXED, max_examples=5000 if os.environ.get("SANDERLING_LONG") else 25)
+FEW = settings(RELAXED, max_examples=so_many(25, 5000))
 NAN, INF = float("nan"), float("inf")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import signal
 import subprocess
@@ -12,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from sanderling import crash
+from tests.long import so_many
 from tests.recovery.runs import command, output, run
 
 # In the driver, and in a worker; the others are in `make long`.
@@ -19,7 +19,7 @@ QUICK = ("after-log:2", "after-write:2", "after-state:3")
 ALL = tuple(f"{point}:{1 if 'publish' in point else 2}" for point in crash.POINTS)
 
 
-@pytest.mark.parametrize("point", ALL if os.environ.get("SANDERLING_LONG") else QUICK)
+@pytest.mark.parametrize("point", so_many(QUICK, ALL))
 def test_a_crash_at_a_named_point_leaves_no_trace(
     point: str, world: Path, undisturbed: tuple[bytes, bytes], tmp_path: Path
 ) -> None:

@@ -16,9 +16,10 @@ from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 
+from tests.long import so_many
 from tests.recovery.session_story import OBJECTS, TRIGGERS, Told, expected, last_life
 
-KILLS = 10 if os.environ.get("SANDERLING_LONG") else 3
+KILLS = so_many(3, 10)
 SEED = 41
 # A run that never comes to its stream would be no test; one that takes longer hangs.
 SECONDS_TO_START, SECONDS_TO_END = 180, 600

@@ -7,7 +7,6 @@ are stopped in the middle, and another goes on from the checkpoint.
 from __future__ import annotations
 
 import json
-import os
 import random
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from sanderling.deliver.targets import Targets
 from sanderling.plan.plans import Plan
 from sanderling.settings import Settings
 from sanderling.spark.run import RunOptions, run_plan
+from tests.long import so_many
 from tests.properties.chance import Chance
 from tests.properties.runs import fences
 from tests.properties.scenes import COLUMNS
@@ -28,7 +28,7 @@ from tests.spark.together import named_apart, read_from, together
 __all__ = ["fences"]
 
 WORLDS = 10
-ROUNDS = 40 if os.environ.get("SANDERLING_LONG") else 2
+ROUNDS = so_many(2, 40)
 # A few rows a slice, and two slices a batch.
 SMALL = Settings(slice_bytes=150, slices_per_shard=1, least_snapshot_bytes=2000, state_chunk_bytes=500)
 

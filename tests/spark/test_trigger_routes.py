@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from sanderling.plan.planner import Planner
 from sanderling.settings import Settings
 from sanderling.spark.run import RunOptions, run_plan
 from tests.engine.test_trigger import NEAR, STREAM, scattered
+from tests.long import so_many
 
 SMALL = Settings(slice_bytes=2200, slices_per_shard=1, least_snapshot_bytes=2000)
 WAYS = [(report, near) for report in ("ALL", "FIRST") for near in (3, 4)]
@@ -23,7 +23,7 @@ class StoppedError(Exception):
     """By the test."""
 
 
-@pytest.mark.parametrize("is_stopped", [False, True] if os.environ.get("SANDERLING_LONG") else [False])
+@pytest.mark.parametrize("is_stopped", so_many([False], [False, True]))
 def test_the_answer_is_the_same_by_space_and_by_query(
     spark: SparkSession, tmp_path: Path, is_stopped: bool
 ) -> None:

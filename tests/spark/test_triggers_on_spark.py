@@ -6,7 +6,6 @@ and merge partitions. Half of the runs are stopped in the middle, and another go
 
 from __future__ import annotations
 
-import os
 import random
 from collections import Counter
 from dataclasses import replace
@@ -17,6 +16,7 @@ from pyspark.sql import SparkSession
 
 from sanderling.errors import QueryError
 from sanderling.plan.planner import Planner
+from tests.long import so_many
 from tests.properties.chance import Chance
 from tests.properties.test_sql import write
 from tests.properties.test_trigger_sql import Update, declared, expected
@@ -24,7 +24,7 @@ from tests.properties.trigger_tales import COLUMNS, World, worlds
 from tests.spark.test_sql_on_spark import SMALL, lines, run
 from tests.spark.together import named_apart, read_from, together
 
-WORLDS, ROUNDS = (12, 40) if os.environ.get("SANDERLING_LONG") else (8, 1)
+WORLDS, ROUNDS = so_many((8, 1), (12, 40))
 ROW_BY_ROW = replace(SMALL, slice_bytes=10)
 
 
