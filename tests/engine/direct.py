@@ -35,10 +35,10 @@ from sanderling.state import merged, saved
 class Copies:
     """A shard or merge partition, what was saved of it, and another copy for turns."""
 
-    def __init__(self, state: Any, new: Callable[[], Any]):
+    def __init__(self, state: Any, new: Callable[[], Any], takes_turns: bool):
         """`state` is the module that saves and restores it."""
         self.state, self.new = state, new
-        self.engine, self.other = new(), new()
+        self.engine, self.other = new(), new() if takes_turns else None
         self.base: bytes | None = None
         self.deltas: list[bytes] = []
         self.missed: list[bytes] = []
@@ -96,9 +96,13 @@ class DirectRun:
         self.waiting: list[tuple[Change, list[Parcel]]] = []
         # Where among the updates those of a query begin, by its name.
         self.since = {q.name: 0 for q in self.plan.queries}
-        self.shard_copies = [Copies(saved, lambda n=n: self._new(n)) for n in range(self.shards)]
+        self.shard_copies = [
+            Copies(saved, lambda n=n: self._new(n), self.takes_turns) for n in range(self.shards)
+        ]
         self.partitions = self.partitions or (2 if self.shards == 1 else 3)
-        self.merges = [Copies(merged, lambda n=n: self._new_merge(n)) for n in range(self.partitions)]
+        self.merges = [
+            Copies(merged, lambda n=n: self._new_merge(n), self.takes_turns) for n in range(self.partitions)
+        ]
         self.batches = 0
         self.numbers = dict.fromkeys((s.stream.name for s in self.plan.streams), 0)
 
