@@ -29,6 +29,8 @@ from sanderling.route.parcels import COUNTS, DELTAS, FIGURES, LATE_ROWS, LETTERS
 LATE_REASON = "late"
 # Lines are put together this many at a time, by two threads.
 PIECE = 50_000
+# So few are put together at once: on a busy machine a thread that steps back is waited for.
+FEW = 1_000
 
 
 def step_back() -> None:
@@ -140,7 +142,8 @@ class UpdateLines:
         order = sort_order([rows.column("tick"), rank, *(rows.column(c) for c in ("sign", *names))])
         rows = rows.append_column("rank", rank).take(pa.array(order))
         parts = [rows.slice(at, PIECE) for at in range(0, len(order), PIECE)]
-        return rows.select(["tick", "rank"]), WRITERS.map(lambda part: self._texts(template, part), parts)
+        each = map if len(order) <= FEW else WRITERS.map
+        return rows.select(["tick", "rank"]), each(lambda part: self._texts(template, part), parts)
 
     def _texts(self, template: Template, rows: pa.Table) -> pa.Array:
         ticks, tick_of = np.unique(rows.column("tick").to_numpy(), return_inverse=True)
