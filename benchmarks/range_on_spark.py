@@ -58,7 +58,8 @@ def run(
         spark = given or start_session("local[2]", 2, folder / "spark.log")
         times: dict[str, list[float]] = {"echo": [], "range": []}
         updates = 0
-        # One tick a batch, so that a batch's time is a tick's; the first round warms everything up.
+        # One tick a batch, so that a batch's time is a tick's; the first round warms everything up, and
+        # is taken where there is no other.
         settings = Settings(slice_rows=objects // 2, slices_per_shard=1)
         for turn in range(rounds + 1):
             for label, (plan, text) in plans.items():
@@ -68,7 +69,7 @@ def run(
                     Targets(out, False, None), "local[2]", 2, None, settings, on_batch=marks.append
                 )
                 summary = run_plan(plan, text, options, spark)
-                if turn:
+                if turn or not rounds:
                     times[label] += np.diff([m.at for m in marks]).tolist()
                 updates = sum(a + b for a, b in summary.totals.updates.values())
         if given is None:

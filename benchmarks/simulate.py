@@ -29,7 +29,8 @@ def run(
     with tempfile.TemporaryDirectory() as name:
         path = Path(name) / "city.parquet"
         spark = given or start_session("local[2]", 2, Path(name) / "spark.log")
-        # The first round warms everything up: kernels compile, Spark starts its threads.
+        # The first round warms everything up: kernels compile, Spark starts its threads. It is taken
+        # where there is no other.
         for turn in range(rounds + 1):
             marks = [time.perf_counter()]
             traffic = Traffic(make_city(settings.seed), settings)
@@ -44,7 +45,7 @@ def run(
             began = time.perf_counter()
             spark.read.parquet(str(path)).write.format("noop").mode("overwrite").save()
             marks.append(marks[-1] + time.perf_counter() - began)
-            if turn:
+            if turn or not rounds:
                 for part, seconds in zip(times, np.diff(marks), strict=True):
                     times[part].append(float(seconds))
         assert spark.read.parquet(str(path)).count() == written.readings

@@ -87,6 +87,8 @@ def measure(
 ) -> Ticks:
     """Runs each plan with its script `rounds` times, in turns; a round before warms everything up.
 
+    With no rounds that one is taken: enough to see that all of them run, and what they tell.
+
     The output of each stays in `folder`, under its label.
     """
     spark = given or start_session("local[2]", 2, folder / "spark.log")
@@ -102,7 +104,7 @@ def measure(
             targets = Targets(folder / f"{label}.jsonl", False, None)
             options = RunOptions(targets, "local[2]", 2, None, settings, on_batch=taken.append)
             summary = run_plan(plan, text, options, spark)
-            if turn:
+            if turn or not rounds:
                 ticks.marks[label].append(taken)
                 ticks.commits[label] += listener.commits_ms[1:]
             ticks.updates[label] = sum(a + b for a, b in summary.totals.updates.values())

@@ -65,7 +65,7 @@ def test_the_benchmark_of_the_nearest_checks_its_result(said_here: Path) -> None
 
 
 def test_the_benchmark_of_growth_runs(said_here: Path) -> None:
-    said = growth.run(objects=1_000, side=0.1, step=0.005, ticks=2)
+    said = growth.run(objects=1_000, side=0.1, step=0.005, ticks=2, apart=1)
     still, under = said["rows"][3], said["rows"][5]
     assert still["updates a tick"] < 1.2 * said["rows"][0]["updates a tick"] < under["updates a tick"]
     assert is_picture(said_here / "growth.svg")

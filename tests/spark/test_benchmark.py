@@ -24,7 +24,7 @@ def test_the_spark_benchmark_checks_its_result(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(report, "RESULTS", tmp_path)
-    range_on_spark.run(objects=500, queries=50, ticks=4, rounds=1, spark=spark)
+    range_on_spark.run(objects=500, queries=50, ticks=4, rounds=0, spark=spark)
     assert json.loads((tmp_path / "range_on_spark.json").read_text())["facts"]["updates a tick"] > 0
 
 
@@ -32,7 +32,7 @@ def test_the_benchmark_of_the_simulator_checks_its_result(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(report, "RESULTS", tmp_path)
-    simulate.run(objects=500, steps=4, rounds=1, spark=spark)
+    simulate.run(objects=500, steps=4, rounds=0, spark=spark)
     assert json.loads((tmp_path / "simulate.json").read_text())["facts"]["readings"] > 1_900
 
 
@@ -41,7 +41,7 @@ def test_the_benchmark_of_squares_checks_its_result(
 ) -> None:
     monkeypatch.setattr(report, "RESULTS", tmp_path)
     monkeypatch.setattr(pictures, "PICTURES", tmp_path)
-    squares_on_spark.run(objects=500, side=0.1, step=0.005, ticks=4, rounds=1, spark=spark)
+    squares_on_spark.run(objects=500, side=0.1, step=0.005, ticks=4, rounds=0, spark=spark)
     assert json.loads((tmp_path / "squares_on_spark.json").read_text())["facts"]["updates a tick"] > 0
     (_, echo, squares) = json.loads((tmp_path / "tick_profile.json").read_text())["rows"]
     stages = {"source", "packing", "shuffle", "state load", "kernel", "state save", "state commit", "sink"}
@@ -53,7 +53,7 @@ def test_the_benchmark_of_the_nearest_checks_its_result(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(report, "RESULTS", tmp_path)
-    nearest_on_spark.run(objects=500, queries=50, k=5, step=0.005, ticks=4, rounds=1, spark=spark)
+    nearest_on_spark.run(objects=500, queries=50, k=5, step=0.005, ticks=4, rounds=0, spark=spark)
     assert json.loads((tmp_path / "nearest_on_spark.json").read_text())["facts"]["updates a tick"] > 0
     (_, _, nearest) = json.loads((tmp_path / "nearest_profile.json").read_text())["rows"]
     assert nearest["merge"] > 0
@@ -64,7 +64,7 @@ def test_the_benchmark_of_triggers_checks_its_result(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(report, "RESULTS", tmp_path)
-    triggers_on_spark.run(2_000, 3, numbers=(2,), rounds=1, plain=500, has_echo=False, spark=spark)
+    triggers_on_spark.run(2_000, 3, numbers=(2,), rounds=0, plain=500, has_echo=False, spark=spark)
     facts = json.loads((tmp_path / "triggers_on_spark.json").read_text())["facts"]
     assert 0.9 < facts["verbosity, %"] < 1.1 and facts["times faster than the plain twin"] > 1
     (*_, ours) = json.loads((tmp_path / "triggers_profile.json").read_text())["rows"]
