@@ -7,9 +7,10 @@ query costs more than any of them.
 from __future__ import annotations
 
 import json
-from collections import Counter
-from dataclasses import dataclass, replace
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
@@ -29,11 +30,13 @@ FED = [path for path in SCRIPTS if any(step.kind == "feed" for step in read_scri
 
 @dataclass
 class Told:
-    """A story with names of its own, its feeds written to files."""
+    """A story with names of its own, its feeds written to files, and what came out."""
 
     story: Story
     plan: Plan
     last: dict[str, int]
+    updates: list[dict[str, Any]] = field(default_factory=list)
+    letters: list[dict[str, Any]] = field(default_factory=list)
 
 
 def written(story: Story, prefix: str, plan: Plan, folder: Path) -> Told:
@@ -54,7 +57,7 @@ def written(story: Story, prefix: str, plan: Plan, folder: Path) -> Told:
 
 
 @pytest.fixture(scope="module")
-def told(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[Path, Told], Path]:
+def told(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> dict[Path, Told]:
     folder = tmp_path_factory.mktemp("stories")
     stories: dict[Path, Told] = {}
     told = [tell(read_script(path)) for path in FED]
@@ -68,14 +71,26 @@ def told(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> tuple
         Settings(slice_bytes=60, slices_per_shard=2),
     )  # fmt: skip
     run_plan(whole, "all stories", options, spark)
-    return stories, folder
+    updates = by_story(folder / "updates.jsonl", "query")
+    letters = by_story(folder / "letters.jsonl", "stream")
+    for number, path in enumerate(FED):
+        stories[path].updates, stories[path].letters = updates[f"s{number}"], letters[f"s{number}"]
+    return stories
+
+
+def by_story(path: Path, column: str) -> dict[str, list[dict[str, Any]]]:
+    """Its lines, by the prefix of a column."""
+    found: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for line in path.read_text().splitlines():
+        told = json.loads(line)
+        prefix, _, told[column] = told[column].partition("/")
+        found[prefix].append(told)
+    return found
 
 
 @pytest.mark.parametrize("path", FED, ids=script_id)
-def test_script_on_spark(path: Path, told: tuple[dict[Path, Told], Path], tmp_path: Path) -> None:
-    stories, folder = told
-    prefix = f"s{FED.index(path)}/"
-    story, last = stories[path].story, stories[path].last
+def test_script_on_spark(path: Path, told: dict[Path, Told], tmp_path: Path) -> None:
+    story, last, mine = told[path].story, told[path].last, told[path].updates
     alone = DirectRun(story.plan)
     for feed in story.feeds:
         if feed.rows:
@@ -87,15 +102,10 @@ def test_script_on_spark(path: Path, told: tuple[dict[Path, Told], Path], tmp_pa
             alone.close_to(feed.stream, min(feed.last, last[feed.stream]))
     for stream, time in last.items():
         alone.close_to(stream, time)
-    updates = [json.loads(line) for line in (folder / "updates.jsonl").read_text().splitlines()]
-    mine = [u for u in updates if u["query"].startswith(prefix)]
     order = [(u["tick"], u["query"].encode(), u["sign"]) for u in mine]
     assert order == sorted(order)
-    for u in mine:
-        u["query"] = u["query"].removeprefix(prefix)
     assert Counter(json.dumps(u) for u in mine) == Counter(
         json.dumps(json.loads(line)) for line in alone.updates
     )
-    letters = [json.loads(line) for line in (folder / "letters.jsonl").read_text().splitlines()]
-    reasons = Counter((v["reason"], v["raw"]) for v in letters if v["stream"].startswith(prefix))
+    reasons = Counter((v["reason"], v["raw"]) for v in told[path].letters)
     assert reasons == Counter((reason, raw) for _, reason, raw in alone.letters)
