@@ -132,14 +132,17 @@ def meet_past(rules: Rules, live: Live, t: int, found: Found, how: How, pool: I6
     top = 0
     for c in range(len(found.mine)):
         entry = found.mine[c]
+        if entry == NONE:
+            continue
         for k in range(len(found.mine)):
             d = rules.turns[t, c, k]
-            if found.mine[c] != NONE and rules.times[t, c, d, UNTIL] < 0 and is_other(rules.kinds, c, d):
+            if rules.times[t, c, d, UNTIL] < 0 and is_other(rules.kinds, c, d):
                 found.start[c, d] = top
                 top = look(rules, live, t, c, entry, d, how.few, pool, top)
                 found.end[c, d] = top
                 if found.start[c, d] == top:
                     found.mine[c] = NONE
+                    break
     return top
 
 
@@ -149,10 +152,12 @@ def meet_others(rules: Rules, live: Live, t: int, found: Found, how: How, pool: 
     for c in range(len(found.mine)):
         entry = found.mine[c]
         found.is_complete[c] = entry != NONE
+        if entry == NONE:
+            continue
         for k in range(len(found.mine)):
             d = rules.turns[t, c, k]
             until = rules.times[t, c, d, UNTIL]
-            if entry == NONE or until < 0 or not is_other(rules.kinds, c, d):
+            if until < 0 or not is_other(rules.kinds, c, d):
                 continue
             found.start[c, d] = top
             if how.is_tight:

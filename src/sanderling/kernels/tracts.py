@@ -73,8 +73,11 @@ def reached(start: I32, query: I32, x: F64, y: F64, sides: Sides, halo: F64, par
                 known[s] = r
                 home_x[s], home_y[s] = np.floor(x[r] / side), np.floor(y[r] / side)
                 home[s] = dealt_first(clipped(home_x[s]), clipped(home_y[s]), partitions)
-            low_x, high_x = np.floor((x[r] - h) / side), np.floor((x[r] + h) / side)
-            low_y, high_y = np.floor((y[r] - h) / side), np.floor((y[r] + h) / side)
+            low_x = high_x = home_x[s]
+            low_y = high_y = home_y[s]
+            if h > 0:
+                low_x, high_x = np.floor((x[r] - h) / side), np.floor((x[r] + h) / side)
+                low_y, high_y = np.floor((y[r] - h) / side), np.floor((y[r] + h) / side)
             if low_x == home_x[s] == high_x and low_y == home_y[s] == high_y:
                 part = home[s] + by
                 to[k, 0], to[k, 1] = part if part < partitions else part - partitions, -1
