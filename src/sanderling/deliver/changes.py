@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -142,8 +143,9 @@ class UpdateLines:
         order = sort_order([rows.column("tick"), rank, *(rows.column(c) for c in ("sign", *names))])
         rows = rows.append_column("rank", rank).take(pa.array(order))
         parts = [rows.slice(at, PIECE) for at in range(0, len(order), PIECE)]
-        each = map if len(order) <= FEW else WRITERS.map
-        return rows.select(["tick", "rank"]), each(lambda part: self._texts(template, part), parts)
+        texts = partial(self._texts, template)
+        lines = map(texts, parts) if len(order) <= FEW else WRITERS.map(texts, parts)
+        return rows.select(["tick", "rank"]), lines
 
     def _texts(self, template: Template, rows: pa.Table) -> pa.Array:
         ticks, tick_of = np.unique(rows.column("tick").to_numpy(), return_inverse=True)
