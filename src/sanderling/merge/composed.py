@@ -22,6 +22,7 @@ from sanderling.clock import NOTHING_YET, ticks_from
 from sanderling.merge.consolidate import put_together, repeated
 from sanderling.merge.constants import Constants
 from sanderling.merge.sightings import apart, are_sightings, queries_and_ticks, where
+from sanderling.merge.solve import Solve
 from sanderling.merge.tracts import ALONE, Partition
 from sanderling.merge.tree import Tree
 from sanderling.merge.turns import Turned, Turns
@@ -101,6 +102,13 @@ class Composed:
             self.tree.forget(turned.ended)
             out = _before(out, turned.ended, turned.end)
         return out
+
+    def weight(self) -> int | None:
+        """About how many bytes a trigger's tree remembers; None: of others it is not known."""
+        solves = [s.operator for s in self.tree.stations if isinstance(s.operator, Solve)]
+        if not solves:
+            return None
+        return sum(s.weight() for s in solves) + sum(int(rows.nbytes) for rows in self.waiting.values())
 
     def _released(self, branch: int, turned: Turned) -> pa.Table:
         """Rows of ticks that are ready; of a query that has waited for streams ahead, at its begin."""

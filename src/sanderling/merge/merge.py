@@ -7,7 +7,7 @@ finish never come here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -251,11 +251,13 @@ class Merge:
             self.came.append((inputs, closed))
         return self.compose(inputs, closed)
 
-    def compose(self, inputs: dict[int, Input], closed: Closed) -> list[Parcel]:
-        """What came for trees goes through them; also again, when a batch is replayed."""
+    def compose(self, inputs: dict[int, Input], closed: Closed, without: Sequence[int] = ()) -> list[Parcel]:
+        """What came for trees goes through them; also again, when a batch is replayed, but for some trees."""
         self.closed = closed
         out = []
         for template, composed in self.composed.items():
+            if template in without:
+                continue
             rows = composed.advance(inputs.get(template, Input()), closed)
             if rows.num_rows:
                 header = {"template": template, "stream": composed.planned.outlet}

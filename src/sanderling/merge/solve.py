@@ -210,6 +210,11 @@ class Solve:
         home = self.tracts.home(trigger, place[:, 0], place[:, 1], self.partition.of)
         return len(np.unique(order[home == self.partition.number]))
 
+    def weight(self) -> int:
+        """About how many bytes are saved: columns of eight, and texts."""
+        columns = len(self.solver.live.whole.T) + sum(len(b.types) for b in self.node.branches)
+        return 8 * columns * self.solver.entries + int(self.texts.all.nbytes)
+
     def saved(self) -> dict[str, pa.Table]:
         texts = pa.table({"text": self.texts.all})
         counts = pa.table({"next": pa.array([self.next_order], pa.int64())})

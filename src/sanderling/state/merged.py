@@ -2,11 +2,13 @@
 
 snapshot ◄─ delta ◄─ delta ◄─ … = the merge partition now
 
-A delta has the lists that are new, and what came for trees, which is put through them again.
+A delta has the lists that are new, and what came for trees, which is put through them again. A trigger may
+remember far less than what came: then the delta has that instead.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -23,32 +25,50 @@ def snapshot(merge: Merge) -> bytes:
     tables, header = _merged(merge, is_whole=True)
     trees = {}
     for template, composed in merge.composed.items():
-        for name, table in composed.tree.saved().items():
-            tables[f"tree.{template}.{name}"] = table
-        for branch, rows in composed.waiting.items():
-            tables[f"waiting.{template}.{branch}"] = rows
-        tables[f"turns.{template}"] = composed.turns.told
-        tables[f"begun.{template}"] = pa.table({"query": composed.turns.begun})
-        tables[f"joining.{template}"] = pa.table({"query": composed.turns.joining})
-        for name, ticks in composed.ticks.items():
-            tables[f"changes.{template}.{name}"] = pa.table({"tick": ticks, "told": composed.is_told[name]})
+        tables |= _tree(composed, f"{template}")
         trees[str(template)] = composed.ready
     merge.came = []
     return _bytes(merge, tables, {**header, "trees": trees})
 
 
+def _tree(composed: Composed, template: str) -> dict[str, pa.Table]:
+    """All that a tree remembers, and what waits for it."""
+    tables = {f"tree.{template}.{name}": table for name, table in composed.tree.saved().items()}
+    tables |= {f"waiting.{template}.{branch}": rows for branch, rows in composed.waiting.items()}
+    tables[f"turned.{template}"] = composed.turns.told
+    tables[f"begun.{template}"] = pa.table({"query": composed.turns.begun})
+    tables[f"joining.{template}"] = pa.table({"query": composed.turns.joining})
+    for name, ticks in composed.ticks.items():
+        tables[f"changes.{template}.{name}"] = pa.table({"tick": ticks, "told": composed.is_told[name]})
+    return tables
+
+
 def delta(merge: Merge) -> bytes:
     """What changed since the last snapshot or delta."""
     tables, header = _merged(merge, is_whole=False)
-    batches = []
+    batches, trees = [], {}
+    for template in _remembering_little(merge):
+        tables |= _tree(merge.composed[template], f"{template}")
+        trees[str(template)] = merge.composed[template].ready
     for number, (inputs, closed) in enumerate(merge.came):
         batches.append(closed)
         for template, came in inputs.items():
-            tables[f"turns.{number}.{template}"] = came.turns
-            for branch, rows in came.rows.items():
-                tables[f"rows.{number}.{template}.{branch}"] = rows
+            if str(template) not in trees:
+                tables[f"turns.{number}.{template}"] = came.turns
+                for branch, rows in came.rows.items():
+                    tables[f"rows.{number}.{template}.{branch}"] = rows
     merge.came = []
-    return _bytes(merge, tables, {**header, "batches": batches})
+    return _bytes(merge, tables, {**header, "batches": batches, "trees": trees})
+
+
+def _remembering_little(merge: Merge) -> list[int]:
+    """The triggers' trees that remember less than what came for them."""
+    came: Counter[int] = Counter()
+    for inputs, _ in merge.came:
+        for template, some in inputs.items():
+            came[template] += sum(rows.nbytes for rows in some.rows.values())
+    weights = {template: merge.composed[template].weight() for template in came}
+    return [t for t, weight in weights.items() if weight is not None and weight < came[t]]
 
 
 def restore(merge: Merge, snapshot_bytes: bytes | None, deltas: list[bytes]) -> None:
@@ -75,7 +95,7 @@ def _restore_tree(composed: Composed, template: str, ready: int, tables: dict[st
     composed.tree.restore(_under(f"tree.{template}.", tables))
     composed.waiting = {int(b): rows for b, rows in _under(f"waiting.{template}.", tables).items()}
     turns = composed.turns
-    turns.told = tables[f"turns.{template}"]
+    turns.told = tables[f"turned.{template}"]
     turns.begun = np.asarray(tables[f"begun.{template}"].column("query").to_numpy(), np.int64)
     turns.joining = np.asarray(tables[f"joining.{template}"].column("query").to_numpy(), np.int64)
 
@@ -91,7 +111,9 @@ def catch_up(merge: Merge, deltas: list[bytes]) -> None:
             for template, turns in _under(f"turns.{number}.", tables).items():
                 rows = {int(b): t for b, t in _under(f"rows.{number}.{template}.", tables).items()}
                 inputs[int(template)] = Input(rows, turns)
-            merge.compose(inputs, closed)
+            merge.compose(inputs, closed, without=[int(template) for template in header["trees"]])
+        for template, ready in header["trees"].items():
+            _restore_tree(merge.composed[int(template)], template, ready, tables)
 
 
 def _replay(merge: Merge, tables: dict[str, pa.Table], header: dict[str, Any]) -> None:
