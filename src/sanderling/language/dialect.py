@@ -400,6 +400,9 @@ class Sanderling(Spark):
         def _parse_template(self) -> RegisterQuery:
             """A SELECT by itself; its query has a name elsewhere."""
             first = self._curr
+            if first.text.upper() == "FOR":
+                hint = "write CREATE TRIGGER for each: those of one shape are read once"
+                raise self.refuse("query.unsupported", "a query table holds no triggers", hint, first)
             return self._parse_query(Name("", Span(first.start, first.end + 1)), first)
 
         def _parse_query(self, name: Name, first: Token) -> RegisterQuery:
