@@ -49,8 +49,22 @@ TAKEN = (
     "SELECT id FROM taxi KNN ('M', N, N)",
     "SELECT id FROM bus WHERE x > D INSIDE (N, N, N) knn('M', N, S)",
     "SELECT id FROM taxi kNN ('M', N, N) INSIDE ('M', N, D)",
+    "FOR taxi AS a, taxi AS b WHEN a.speed > N AND b.kind = S AND WITHIN N",
+    "FOR taxi AS a, taxi AS b WHEN a.speed > D AND b.speed > D AND b.ts - a.ts IN [-1, N] "
+    "AND DISTANCE(a, b) < 0.5",
+    "FOR taxi AS a, taxi AS b WHEN a.speed > N AND b.ts - a.ts IN [0, 9] AND DISTANCE(a, b) < D",
+    "for 3 OF bus AS v WHEN v.x > N AND DISTANCE(v) <= 9 AND WITHIN N SECONDS",
+    "FOR taxi AS a, taxi b WHEN a.n - b.n > N AND a.n + b.n < N AND a.location INSIDE (N, N, N) AND WITHIN 5 "
+    "SELECT a.id AS i, N AS c, b.n > N REPORT FIRST",
+    "FOR taxi AS a, taxi b WHEN a.location INSIDE ('M', N, D) AND (a.n = N OR b.speed > -D) AND a.n > N "
+    "AND b.n > N AND ABS(a.ts - b.ts) < 9 WITH (expiry = 'loose')",
+    "FOR bus AS a, 2 OF bus AS v WHEN a.x + v.x > N AND a.x BETWEEN N AND D AND a.id IN (S, S) AND WITHIN 5",
 )
 REFUSED = (
+    "FOR taxi AS a, taxi AS b WHEN a.speed > N AND b.ts - a.ts BETWEEN N AND N AND DISTANCE(a, b) < N",
+    "FOR taxi AS a, bus AS b WHEN a.speed > N AND WITHIN N",
+    "FOR N OF taxi AS v WHEN v.speed > N AND WITHIN N AND DISTANCE(v) BETWEEN N AND N",
+    "FOR taxi AS a WHEN a.speed > N SELECT N, a.n > N WITH (index = S)",
     "SELECT id FROM taxi INSIDE POLYGON ((0 0, N 0, N D, 0 0))",
     "SELECT id FROM taxi WHERE kind RLIKE S AND speed > N",
     "SELECT id FROM taxi WHERE seen >= S",
@@ -123,7 +137,11 @@ def statement(draw: st.DrawFn, selects: tuple[str, ...], name: str, is_wild: boo
         name = draw(st.sampled_from(NAMES))
     time = draw(st.sampled_from(TIMES if is_wild else TIMES[:7]))
     gap = draw(st.sampled_from((" ", " ", " ", "\n", "  ", " -- note\n")))
-    return f"{time}{draw(st.sampled_from(HEADS))} {name} AS{gap}{written}"
+    head = draw(st.sampled_from(HEADS))
+    if not select.startswith(("SELECT", "select")):
+        head = re.sub("(?i)query", "TRIGGER", re.sub("(?i)register", "create", head))
+        return f"{time}{head} {name}{gap}{written}"
+    return f"{time}{head} {name} AS{gap}{written}"
 
 
 @st.composite
@@ -157,7 +175,19 @@ def dump(plan: Plan) -> object:
         near = s.nearest
         asked = [(n, getattr(near, n).tolist()) for n in ("region", "k", "x", "y", "focal")]
         streams.append((s.stream.name, s.kept, templates, constants, columns, r.wkb, focals, asked))
-    return repr((streams, list(plan.queries)))
+    trees = [
+        (
+            t.template.id, _in_order(repr(t.root)), t.branches, t.queries.tolist(), str(t.constants.schema),
+            t.constants.to_pydict(),
+        )
+        for t in plan.trees
+    ]  # fmt: skip
+    return repr((streams, trees, list(plan.queries)))
+
+
+def _in_order(node: str) -> str:
+    """What is in a set, in order."""
+    return re.sub(r"frozenset\({(.*?)}\)", lambda found: str(sorted(found[1].split(", "))), node)
 
 
 def outcome(script: str, is_one_by_one: bool) -> tuple[object, object, object]:

@@ -9,7 +9,11 @@ from sqlglot.tokenizer_core import Token
 from sanderling.language import parse_script, read_script, script
 from sanderling.language.moulds import Repeat
 from sanderling.language.parse import parse_tokens
+from sanderling.language.statements import CreateTrigger
+from sanderling.plan import planner as planner_module
+from sanderling.plan import trigger_space
 from sanderling.plan.planner import Planner
+from sanderling.plan.triggers import trigger_draft
 from tests.language.scripts_alike import BEGIN, outcome, scripts
 from tests.long import so_many
 
@@ -23,7 +27,10 @@ MANY = so_many(100, 20_000)
     "REGISTER QUERY q1 AS SELECT id FROM bus kNN ('M', 0, 'a');\n"
 )
 def test_a_script_is_the_same_read_at_once_or_one_by_one(script: str) -> None:
-    assert outcome(script, False) == outcome(script, True)
+    """The third trigger is one of many."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(trigger_space, "FEW", 2)
+        assert outcome(script, False) == outcome(script, True)
 
 
 def many(n: int, select: str) -> str:
@@ -57,6 +64,38 @@ def test_statements_that_differ_in_constants_only_are_read_once(
     assert len(planner.queries) == 500
     # Once to learn its form, once to draft it.
     assert len(read) == 2
+
+
+def test_triggers_that_differ_in_constants_only_are_drafted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    drafted: list[str] = []
+
+    def drafting(selects: object, statement: CreateTrigger, text: str, others: int) -> object:
+        drafted.append(statement.name.text)
+        return trigger_draft(selects, statement, text, others)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(planner_module, "trigger_draft", drafting)
+    script = BEGIN + "".join(
+        f"CREATE TRIGGER t{i} FOR taxi AS a, taxi AS b WHEN a.speed > {i + 10} AND b.kind = 'k{i}' "
+        f"AND b.ts - a.ts IN [0, {i % 3 + 1}] AND DISTANCE(a, b) < 5;"
+        for i in range(300)
+    )
+    planner = Planner()
+    planner.run_script(script)
+    # Bounds in time are looked at: each of three is drafted, while triggers are few and when they are many.
+    assert (len(planner.queries), len(drafted)) == (300, 6)
+    assert outcome(script, False) == outcome(script, True)
+
+
+@pytest.mark.parametrize("values", [("3", "3", "4", "3"), ("4", "3", "3", "3"), ("3", "4", "4", "3")])
+def test_variables_that_ask_the_same_in_one_trigger_may_ask_other_things_in_the_next(
+    values: tuple[str, ...],
+) -> None:
+    """They share a branch where their constants are equal."""
+    when = "WHEN a.speed > {} AND b.speed > {} AND WITHIN 5;"
+    first, second = when.format(*values[:2]), when.format(*values[2:])
+    of = "FOR taxi AS a, taxi AS b"
+    script = f"{BEGIN}CREATE TRIGGER t {of} {first} CREATE TRIGGER u {of} {second}"
+    assert outcome(script, False) == outcome(script, True)
 
 
 def test_moulds_may_be_mixed_and_stand_after_comments_and_times() -> None:

@@ -15,7 +15,7 @@ from sanderling.kernels.solve_plain import PlainSolver
 from sanderling.merge import shown, solve
 from sanderling.merge.tracts import Tracts
 from sanderling.merge.triggers import GRID, LISTS, LOOSE, TIGHT
-from sanderling.plan import trigger_space, triggers
+from sanderling.plan import trigger_space
 from sanderling.plan.constraint_graph import SLACK
 from sanderling.plan.tree import solve_of
 from sanderling.plan.trigger_space import LEAST, side_of
@@ -35,7 +35,7 @@ NAN, INF = float("nan"), float("inf")
 def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tracts as narrow as can be, and what is not needed is forgotten all the time."""
     monkeypatch.setattr(trigger_space, "SPAN", 2.0)
-    monkeypatch.setattr(triggers, "FEW", 1)  # so triggers of one shape are routed both ways
+    monkeypatch.setattr(trigger_space, "FEW", 1)  # so triggers of one shape are routed both ways
     for module in (shown, solve):
         monkeypatch.setattr(module, "WORTH_COMPACTING", 0)
 

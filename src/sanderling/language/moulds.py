@@ -3,9 +3,9 @@
 REGISTER QUERY q17 AS SELECT id FROM taxis WHERE speed > 50 INSIDE ('M', 17, 0.5)
 mould:                SELECT id FROM taxis WHERE speed > i  INSIDE (s, i, d)
 
-A mould is a plain statement without its name and literals. Of the first statement of a mould we
-learn which literals the reader only passes on; the others are held fast. A statement that differs
-from one that was read in nothing but its name and such literals would be read the same way.
+A mould is a plain REGISTER QUERY or CREATE TRIGGER without its name and literals. Of the first statement
+of a mould we learn which literals the reader only passes on; the others are held fast. A statement that
+differs from one that was read in nothing but its name and such literals would be read the same way.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from sanderling.language.dialect import LocationInside, Sanderling
 from sanderling.language.neighbours import is_count
 from sanderling.language.statements import (
     CircleShape,
+    CreateTrigger,
     InsideTarget,
     MovingCircleShape,
     MovingRectShape,
@@ -38,10 +39,18 @@ BEFORE = r"(?:[ \t\r\n]|--[^\r\n]*+\r?\n)*+"
 NUMBER = r"(?<![\w.])[0-9]{1,18}+(?:\.[0-9]{1,30}+)?+(?:[eE][+-]?[0-9]{1,2}+)?+(?![\w.])"
 TEXT = r"(?<![\w'])'(?:[^'\\]++|'')*+'(?!')"
 WORD = r"[A-Za-z_]\w*+"
-PLAIN = rf"(?:[ \t\r\n,()<>=+*%!|&^~.]++|{WORD}|{NUMBER}|{TEXT}|-(?!-)|/(?![*/]))*+"
+SIGNS = r" \t\r\n,()<>=+*%!|&^~."
+WORDS_AND_LITERALS = rf"{WORD}|{NUMBER}|{TEXT}|-(?!-)|/(?![*/])"
+PLAIN = rf"(?:[{SIGNS}]++|{WORDS_AND_LITERALS})*+"
+PLAIN_WITH_BOUNDS = rf"(?:[{SIGNS}\[\]]++|{WORDS_AND_LITERALS})*+"
 STATEMENT = re.compile(
     rf"{BEFORE}(?:(?i:AT){GAP}({NUMBER}|{TEXT}){GAP})?+(?i:REGISTER){GAP}(?i:QUERY){GAP}({WORD}){GAP}(?i:AS){GAP}"
     rf"((?i:SELECT)(?!\w){PLAIN})(?:;|\Z)",
+    re.ASCII,
+)
+TRIGGER = re.compile(
+    rf"{BEFORE}(?:(?i:AT){GAP}({NUMBER}|{TEXT}){GAP})?+(?i:CREATE){GAP}(?i:TRIGGER){GAP}({WORD}){GAP}"
+    rf"((?i:FOR)(?!\w){PLAIN_WITH_BOUNDS})(?:;|\Z)",
     re.ASCII,
 )
 LITERAL = re.compile(f"({TEXT}|{NUMBER})", re.ASCII)
@@ -62,10 +71,11 @@ class Form:
     kinds: str  # of the literals: i, d, s
     free: frozenset[int]  # which literals may differ
     counts: tuple[int, ...] = ()  # which of them the reader has to look at: how many kNN is to give
+    is_trigger: bool = False
 
 
 class Repeat(NamedTuple):
-    """A plain REGISTER QUERY that needs no reading; `start` and `end` are those of its text."""
+    """A plain statement that needs no reading; `start` and `end` are those of its text."""
 
     form: Form
     name: str
@@ -77,7 +87,7 @@ class Repeat(NamedTuple):
 
 
 class Plain(NamedTuple):
-    """A plain REGISTER QUERY, taken apart."""
+    """A plain REGISTER QUERY or CREATE TRIGGER, taken apart."""
 
     mould: str
     kinds: str
@@ -87,12 +97,14 @@ class Plain(NamedTuple):
     sql: str
     start: int
     end: int
-    body: int  # where the SELECT begins
+    body: int  # where what follows the name begins
 
 
 def plain_at(text: str, at: int) -> Plain | None:
     """The plain statement that stands here, if there is one."""
-    found = STATEMENT.match(text, at)
+    found, is_trigger = STATEMENT.match(text, at), False
+    if found is None:
+        found, is_trigger = TRIGGER.match(text, at), True
     if found is None or found[2].upper() in WORDS:
         return None
     time, name, sql = found.groups()
@@ -100,8 +112,11 @@ def plain_at(text: str, at: int) -> Plain | None:
     parts = LITERAL.split(sql)
     literals = tuple(parts[1::2])
     kinds = "".join(["s" if t[0] == "'" else "i" if t.isdigit() else "d" for t in literals])
-    # No plain text holds a question mark, but in quotes.
-    return Plain("?".join(parts[::2]), kinds, name, time, literals, sql, at, found.end(), found.start(3))
+    # No plain text holds a question mark, but in quotes. Variables that ask the same share a branch, so
+    # which of a trigger's literals are equal belongs to its mould.
+    equal = [str(literals.index(one)) for one in literals] if is_trigger else []
+    mould = "?".join([*parts[::2], *equal])
+    return Plain(mould, kinds, name, time, literals, sql, at, found.end(), found.start(3))
 
 
 def constant_of(literal: str) -> Constant:
@@ -130,43 +145,52 @@ class Moulds:
                 return form
         return None
 
-    def learn(self, plain: Plain, statement: RegisterQuery) -> Form:
+    def learn(self, plain: Plain, statement: RegisterQuery | CreateTrigger) -> Form:
         ends = literal_ends(plain.sql, plain.body)
         free = free_literals(statement, ends)
         fast = tuple(i for i in range(len(plain.literals)) if i not in free)
         forms = self._forms.setdefault((plain.mould, plain.kinds), {}).setdefault(fast, {})
         form = forms[tuple([plain.literals[i] for i in fast])] = Form(
-            plain.kinds, free, tuple(i for i in free if ends[i] == _count_end(statement))
-        )
+            plain.kinds, free, tuple(i for i in free if ends[i] == _count_end(statement)),
+            isinstance(statement, CreateTrigger),
+        )  # fmt: skip
         return form
 
 
-def free_literals(statement: RegisterQuery, ends: Sequence[int]) -> frozenset[int]:
+def free_literals(statement: RegisterQuery | CreateTrigger, ends: Sequence[int]) -> frozenset[int]:
     """Which of the literals that end there the reader has passed on without a look at their value."""
     number_of = {end: number for number, end in enumerate(ends)}
     found = Counter(spot.end for spot in _passed_on(statement))
     # A literal that stands in the tree twice has been looked at by somebody.
-    seen = Counter(n.meta["end"] + 1 for n in statement.select.find_all(exp.Literal) if "end" in n.meta)
+    seen = Counter(n.meta["end"] + 1 for n in _conditions(statement).find_all(exp.Literal) if "end" in n.meta)
     once = (end for end, times in found.items() if times == 1 and seen[end] <= 1)
     return frozenset(number_of[end] for end in once if end in number_of)
 
 
-def _count_end(statement: RegisterQuery) -> int | None:
+def _conditions(statement: RegisterQuery | CreateTrigger) -> exp.Expr:
+    """Where literals are that may be passed on; what a trigger shows of an alert is always looked at."""
+    return statement.when if isinstance(statement, CreateTrigger) else statement.select
+
+
+def _count_end(statement: RegisterQuery | CreateTrigger) -> int | None:
     """Where the k of a kNN ends."""
-    nearest = statement.nearest
+    nearest = None if isinstance(statement, CreateTrigger) else statement.nearest
     return nearest.k.spot.end if nearest is not None and nearest.k.spot is not None else None
 
 
-def _passed_on(statement: RegisterQuery) -> Iterator[Spot]:
-    for literal in statement.select.find_all(exp.Literal):
+def _passed_on(statement: RegisterQuery | CreateTrigger) -> Iterator[Spot]:
+    conditions = _conditions(statement)
+    for literal in conditions.find_all(exp.Literal):
         parent = literal.parent
         above = parent.parent if isinstance(parent, exp.Neg) else parent
         is_item = isinstance(above, exp.Alias) and isinstance(above.parent, exp.Select)
         if "end" in literal.meta and (is_item or isinstance(above, COMPARISONS)):
             yield Spot(literal.meta["end"] + 1, 1)
-    targets = [statement.inside, *(n.args["expression"] for n in statement.select.find_all(LocationInside))]
-    for target in targets:
-        yield from _spots_of(target)
+    for operator in conditions.find_all(LocationInside):
+        yield from _spots_of(operator.args["expression"])
+    if isinstance(statement, CreateTrigger):
+        return
+    yield from _spots_of(statement.inside)
     nearest = statement.nearest
     if nearest is not None:
         values = (nearest.k, *(nearest.place or ()), *([nearest.focal] if nearest.focal else []))

@@ -14,7 +14,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from sanderling.language.dialect import Sanderling
 from sanderling.language.moulds import Moulds, Plain, Repeat, plain_at
 from sanderling.language.parse import check_numbers, parse_script, parse_tokens, refuse_odd_characters, split
-from sanderling.language.statements import At, RegisterQuery, Statement
+from sanderling.language.statements import At, CreateTrigger, RegisterQuery, Statement
 
 
 def read_script(text: str) -> list[Statement | Repeat]:
@@ -47,7 +47,7 @@ def _read(text: str, plain: Plain, moulds: Moulds) -> Statement | Repeat:
     if form is None:
         statement = _read_between(text, plain.start, plain.end)
         register = statement.statement if isinstance(statement, At) else statement
-        if not isinstance(register, RegisterQuery):
+        if not isinstance(register, RegisterQuery | CreateTrigger):
             return statement
         form = moulds.learn(plain, register)
     return Repeat(form, plain.name, plain.at, plain.literals, plain.sql, plain.start, plain.end)

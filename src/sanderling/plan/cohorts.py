@@ -204,6 +204,7 @@ class Mark(NamedTuple):
     cohorts: list[Cohort]
     ended: int
     dropped: int
+    triggers: int
 
 
 class Queries:
@@ -214,6 +215,7 @@ class Queries:
         self._cohorts: list[Cohort] = []
         self.ended: list[Member] = []  # at a tick
         self.dropped: list[Member] = []  # at once
+        self.triggers = 0  # of the queries
         self._settled = 0
 
     def __contains__(self, name: str) -> bool:
@@ -238,6 +240,7 @@ class Queries:
         folded = [name.casefold() for _, cohort in found for name in cohort.names.to_pylist()]
         self._members.update((folded[i], members[i]) for i in order.tolist())
         self._cohorts += [cohort for _, cohort in found]
+        self.triggers += sum(len(cohort) for _, cohort in found if cohort.draft.is_trigger)
 
     def has_any(self, folded: set[str]) -> bool:
         return not self._members.keys().isdisjoint(folded)
@@ -245,6 +248,7 @@ class Queries:
     def end(self, name: str, tick: int | None) -> None:
         """The query lives up to this tick; without one, or before its beginning, it never lived."""
         member = self._members.pop(name.casefold())
+        self.triggers -= member.draft.is_trigger
         if tick is not None and tick > member.begin:
             member.cohort.end[member.row] = tick
             self.ended.append(member)
@@ -264,7 +268,9 @@ class Queries:
 
     def mark(self) -> Mark:
         """To come back to, if something is refused."""
-        return Mark(dict(self._members), list(self._cohorts), len(self.ended), len(self.dropped))
+        return Mark(
+            dict(self._members), list(self._cohorts), len(self.ended), len(self.dropped), self.triggers
+        )
 
     def back_to(self, mark: Mark) -> None:
         for member in self.ended[mark.ended :]:
@@ -272,7 +278,7 @@ class Queries:
         for member in self.dropped[mark.dropped :]:
             member.cohort.is_there[member.row] = True
         del self.ended[mark.ended :], self.dropped[mark.dropped :]
-        self._members, self._cohorts = mark.members, mark.cohorts
+        self._members, self._cohorts, self.triggers = mark.members, mark.cohorts, mark.triggers
 
     def settle(self) -> None:
         """Everything that came or went is in a plan now."""

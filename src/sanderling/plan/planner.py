@@ -39,6 +39,7 @@ from sanderling.language.statements import (
     Statement,
     TableChange,
 )
+from sanderling.plan import trigger_space
 from sanderling.plan.build import build_plan
 from sanderling.plan.cohorts import Cohort, Member, Queries
 from sanderling.plan.compose import Composer
@@ -69,7 +70,6 @@ class Planner:
         self.tables: Names[Table] = Names()
         self.regions: Names[Coverage] = Names()
         self.queries = Queries()
-        self._triggers = 0  # that are there
         # What operators have done so far, where something runs; without, EXPLAIN ANALYZE waits for the end.
         self.figures: Tally | None = None
         self.analyzed: list[str] = []
@@ -81,7 +81,8 @@ class Planner:
         self._drafts = Composer(self._selects, self._sql_of)
         # Each statement read by itself: the plain twin of reading what repeats once.
         self._is_one_by_one = is_one_by_one
-        self._repeats = Repeats(self._drafts, self.queries, self._has_any, self._kind_of)
+        self._are_few = True  # triggers, when repeats were read last
+        self._repeats = Repeats(self._draft, self.queries, self._has_any, self._kind_of)
 
     # ----- running statements
 
@@ -105,10 +106,20 @@ class Planner:
         for is_repeat, group in groupby(statements, key=lambda pair: isinstance(pair[1], Repeat)):
             times, found = zip(*group, strict=True)
             if is_repeat:
-                self._repeats.register(Run(text, found, times), self.run)
+                self._run_repeats(text, found, times)
             else:
                 listings += [self.run(statement, text) for statement in found]
         return [listing for listing in listings if listing is not None]
+
+    def _run_repeats(self, text: str, found: Sequence[Repeat], times: Sequence[int | None]) -> None:
+        """Those from which on there are many triggers are drafted anew: they are routed otherwise."""
+        triggers = np.cumsum([repeat.form.is_trigger for repeat in found])
+        edge = int(np.searchsorted(triggers, max(0, trigger_space.FEW - self.queries.triggers), side="right"))
+        for some in (slice(edge), slice(edge, None)):
+            if (self.queries.triggers < trigger_space.FEW) != self._are_few:
+                self._are_few = not self._are_few
+                self._repeats.forget()
+            self._repeats.register(Run(text, found[some], times[some]), self.run)
 
     def run(self, statement: Statement, text: str) -> Listing | None:
         """Runs one statement; `text` is what its spans count in."""
@@ -181,7 +192,7 @@ class Planner:
         return "trigger" if kind == "query" and self._is_trigger(self.queries.get(name)) else kind
 
     def _is_trigger(self, member: Member | None) -> bool:
-        return member is not None and isinstance(member.draft, Composition) and member.draft.is_trigger
+        return member is not None and member.draft.is_trigger
 
     def _sql_of(self, query: str) -> str | None:
         """A trigger's alerts are nothing to read from."""
@@ -281,15 +292,15 @@ class Planner:
 
     def _register(self, statement: RegisterQuery | CreateTrigger, text: str, at: int | None) -> None:
         self._refuse_taken(statement, text)
-        draft = (
-            trigger_draft(self._selects, statement, text, self._triggers)
-            if isinstance(statement, CreateTrigger)
-            else self._drafts.draft(statement, text)
-        )
+        draft = self._draft(statement, text)
         begin = ALWAYS if at is None else tick_end(at, draft.stream.tick_us)
         name = statement.name.text
         self.queries.add([(np.zeros(1, np.int64), Cohort.of_one(name, draft, statement.sql, begin))])
-        self._triggers += isinstance(statement, CreateTrigger)
+
+    def _draft(self, statement: RegisterQuery | CreateTrigger, text: str) -> Draft | Composition:
+        if isinstance(statement, CreateTrigger):
+            return trigger_draft(self._selects, statement, text, self.queries.triggers)
+        return self._drafts.draft(statement, text)
 
     def _register_table(self, statement: RegisterQueries, text: str, at: int | None) -> None:
         declarations = Declarations(text)
@@ -341,7 +352,6 @@ class Planner:
             self._repeats.forget()
             end = None if at is None else tick_end(at, found.draft.stream.tick_us)
             names.end(statement.name.text, end)
-            self._triggers -= kind == "trigger"
         else:
             self._refuse_in_use(kind, statement.name.text, text, statement.name.span)
             self._selects.forget()

@@ -16,11 +16,12 @@ from sanderling.clock import tick_end
 from sanderling.errors import QueryError
 from sanderling.language.moulds import Form, Repeat, constant_of, literal_ends
 from sanderling.language.script import read_repeat
-from sanderling.language.statements import At, RegisterQuery, Statement
+from sanderling.language.statements import At, CreateTrigger, RegisterQuery, Statement
 from sanderling.plan.cohorts import Cohort, Queries
-from sanderling.plan.compose import Composer
+from sanderling.plan.compositions import Composition
 from sanderling.plan.plans import ALWAYS
 from sanderling.plan.recipes import Column, Recipe, recipe_of
+from sanderling.plan.selects import Draft
 
 I64 = npt.NDArray[np.int64]
 READ: dict[str, Callable[[str], object]] = {"i": int, "d": float, "s": constant_of}
@@ -56,7 +57,7 @@ class Run:
 class Repeats:
     """Registers runs of repeats."""
 
-    drafts: Composer
+    draft: Callable[[RegisterQuery | CreateTrigger, str], Draft | Composition]
     queries: Queries
     is_taken: Callable[[set[str]], bool]
     kind_of: Callable[[str], str | None]
@@ -134,9 +135,9 @@ class Repeats:
         repeat = run.repeats[row]
         statement = read_repeat(run.text, repeat)
         register = statement.statement if isinstance(statement, At) else statement
-        assert isinstance(register, RegisterQuery)
+        assert isinstance(register, RegisterQuery | CreateTrigger)
         try:
-            draft = self.drafts.draft(register, run.text)
+            draft = self.draft(register, run.text)
         except QueryError:
             return None
         return recipe_of(draft, literal_ends(register.sql, register.span.end - len(register.sql)), form.free)

@@ -51,6 +51,10 @@ class Draft:
     window: Window | None = None
 
     @property
+    def is_trigger(self) -> bool:
+        return False
+
+    @property
     def template_key(self) -> tuple[object, ...]:
         types = tuple((c.name, c.type.name) for c in self.constants)
         table = self.table.name if self.table else None

@@ -18,7 +18,7 @@ from sanderling.catalog import Stream
 from sanderling.errors import Place, QueryError, did_you_mean
 from sanderling.language.parse import deep_recursion, too_deep
 from sanderling.language.statements import CreateTrigger, Name, RegisterQuery, Span
-from sanderling.plan import tree
+from sanderling.plan import tree, trigger_space
 from sanderling.plan.compose import outputs_of, refuse_other_ticks
 from sanderling.plan.compositions import Composition
 from sanderling.plan.constraint_graph import Apart, Compare, Contradiction, Graph, Unbounded, complete
@@ -31,7 +31,7 @@ from sanderling.plan.selects import SelectPlanner
 from sanderling.plan.sides import Side, Uses
 from sanderling.plan.trigger_branches import Arms
 from sanderling.plan.trigger_graph import circle_in_words, stated
-from sanderling.plan.trigger_space import FEW, WHOLE, halos_of, unbounded_pair
+from sanderling.plan.trigger_space import WHOLE, halos_of, unbounded_pair
 from sanderling.plan.variables import VariableScope
 from sanderling.plan.words import shortened, words_of
 from sanderling.types import TYPES
@@ -91,7 +91,7 @@ class Trigger:
         graph = self._completed(node)
         if options["route"] == "space" and not self._is_wide(graph):
             halos = halos_of(graph, variables, len(self.arms.all))
-            if others >= FEW and "route" not in self.statement.options:
+            if others >= trigger_space.FEW and "route" not in self.statement.options:
                 halos = [WHOLE] * len(halos)
             node = replace(node, halos=tuple(map(self._constant, halos)))
         derived = Grouping(self.selects, self.constants).planned(select, node, [], self.row)
