@@ -252,7 +252,6 @@ def test_its_answer_is_empty(tmp_path: Path) -> None:
 
 
 # The squares of such distances overflow, which NumPy would tell.
-@pytest.mark.filterwarnings("ignore:overflow encountered")
 @pytest.mark.parametrize("how", ["", "WITH (index = 'lists')"])
 def test_a_distance_that_reaches_everywhere_is_no_endless_search(tmp_path: Path, how: str) -> None:
     path = tmp_path / "e.csv"

@@ -20,6 +20,7 @@ TAKES = {"=": EQUAL, "<>": LESS | MORE, "<": LESS, "<=": LESS | EQUAL, ">": MORE
 WIDER = 1 + 1e-9
 
 
+@np.errstate(over="ignore")  # the square of what is far is without end
 def rules_of(graph: Graph) -> Rules:
     """Of a graph for several triggers, [n, m, m], or for one."""
     set_of = graph.set_of
