@@ -11,9 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sanderling.kernels.sightings import listed
+from sanderling.operate import slots as slots_module
+from sanderling.operate import slotted
 from sanderling.operate.comparisons import Numbers, values_of
 from sanderling.operate.conditions import Condition, truth
 from sanderling.operate.slots import slots_of
+from sanderling.plan.plans import Template
 
 NAN, INF = float("nan"), float("inf")
 FORMS = (
@@ -39,6 +42,11 @@ def conditions(sql: str, pairs: list[tuple[float, float]], type_: pa.DataType) -
     ]
 
 
+def constants(some: list[tuple[float, ...]], type_: pa.DataType) -> pa.Table:
+    columns = zip(*some, strict=True)
+    return pa.table({f"q:p{i}": pa.array(values, type_) for i, values in enumerate(columns)})
+
+
 @pytest.mark.parametrize(("column", "constant"), list(product(TYPES, CONSTANTS)))
 @given(data=st.data())
 def test_a_value_is_taken_by_those_whose_conditions_hold(
@@ -49,18 +57,18 @@ def test_a_value_is_taken_by_those_whose_conditions_hold(
     bound, bound_type = CONSTANTS[constant]
     sql, pairs = data.draw(st.sampled_from(FORMS)), data.draw(st.lists(st.tuples(bound, bound), min_size=1))
     asked = conditions(sql, pairs, bound_type)
-    which = np.array(data.draw(st.lists(st.integers(0, len(asked) - 1), max_size=6)), np.int64)
-    slots = slots_of(asked, which, pa.types.is_integer(type_))
-    assert slots is not None
-    query = np.arange(len(which), dtype=np.int32) * 3
+    rows = np.array(data.draw(st.lists(st.integers(0, len(asked) - 1), max_size=6)), np.int64)
+    slots = slots_of(sql, constants(pairs, bound_type), {"r:v": type_})
+    assert slots is not None and slots.is_exact
     is_there = np.arange(len(readings)) % 4 != 3
     holds = truth(asked, len(readings), lambda _: readings)
-    wanted = listed(holds, which + 1, query, is_there)
+    wanted = listed(holds, rows + 1, np.arange(len(rows), dtype=np.int32), is_there)
     numbers = values_of(readings)
     assert isinstance(numbers, Numbers)
-    *got, passed = slots.listed(numbers, is_there, which, query)
+    *got, passed = slots.listed(numbers, is_there, slots.taken(rows))
     assert [some.tolist() for some in got] == [some.tolist() for some in wanted]
-    assert passed == np.count_nonzero(holds[1:])
+    some_of_each = np.unique(slots.which, return_index=True)[1]
+    assert passed == np.count_nonzero(holds[1 + some_of_each])
 
 
 @pytest.mark.parametrize(
@@ -69,9 +77,54 @@ def test_a_value_is_taken_by_those_whose_conditions_hold(
         ('"r:v" <> "q:p0"', (1.0,)),
         ('"r:v" > "q:p0"', (NAN,)),
         ('"r:v" > "q:p0"', (None,)),
-        ('"r:v" > "q:p0" AND "r:w" > "q:p1"', (1.0, 2.0)),
+        ('"r:w" = "q:p0"', (1.0,)),
         ('abs("r:v") > "q:p0"', (1.0,)),
     ],
 )
 def test_what_is_no_stretch_of_values_has_no_slots(sql: str, pair: tuple[float, ...]) -> None:
-    assert slots_of(conditions(sql, [pair], pa.float64()), np.zeros(1, np.int64), False) is None
+    types = {"r:v": pa.float64(), "r:w": pa.string()}
+    assert slots_of(sql, constants([pair], pa.float64()), types) is None
+
+
+# ----- where slots do not say it all
+
+
+MORE_FORMS = (
+    *FORMS, '"r:v" > "q:p0" AND "r:w" > "q:p1"', '"r:w" BETWEEN "q:p0" AND "q:p1" AND "r:v" <> "q:p2"',
+    '"r:v" = "q:p0" AND "r:w" = "q:p1" AND "r:v" < "q:p2"',
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("most", [1, 5, 1000])
+@given(data=st.data())
+def test_the_rest_is_judged_by_the_pair(most: int, data: st.DataObject) -> None:
+    """With fewer slots than there are bounds, of two columns, and in several turns."""
+    sql = data.draw(st.sampled_from(MORE_FORMS))
+    value = st.none() | doubles | st.just(NAN)
+    readings = data.draw(st.lists(st.tuples(value, value), max_size=8))
+    columns = dict(zip("vw", zip(*readings, strict=True), strict=False)) if readings else {"v": [], "w": []}
+    table = {name: pa.chunked_array([pa.array(some, pa.float64())]) for name, some in columns.items()}
+    triples = data.draw(st.lists(st.tuples(doubles, doubles, doubles), min_size=1))
+    asked = conditions(sql, triples, pa.float64())
+    rows = np.array(data.draw(st.lists(st.integers(0, len(asked) - 1), max_size=6)), np.int64)
+    is_there = np.arange(len(readings)) % 4 != 3
+    wanted = listed(
+        truth(asked, len(readings), lambda name: table[name]), rows + 1, np.arange(len(rows), dtype=np.int32),
+        is_there,
+    )  # fmt: skip
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(slots_module, "MOST_TAKERS", most)
+        patch.setattr(slotted, "MOST_PAIRS", 2 * most)
+        own = constants(triples, pa.float64())
+        slots = slots_of(sql, own, {"r:v": pa.float64(), "r:w": pa.float64()})
+        assert slots is not None
+        found = slotted.Slotted(slots, template(sql), own).listed(
+            is_there, lambda some: lambda name: table[name].take(pa.array(some)), rows
+        )
+    assert [some.tolist() for some in found[:3]] == [some.tolist() for some in wanted]
+
+
+def template(sql: str) -> Template:
+    reads = frozenset(f"r:{name}" for name in "vw" if f"r:{name}" in sql)
+    names = [f"q:p{i}" for i in range(3) if f"q:p{i}" in sql]
+    return Template(0, "e", sql, reads | set(names), (), pa.schema([(n, pa.float64()) for n in names]), True)

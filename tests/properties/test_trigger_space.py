@@ -15,7 +15,8 @@ from sanderling.kernels.solve_plain import PlainSolver
 from sanderling.merge import shown, solve
 from sanderling.merge.tracts import Tracts
 from sanderling.merge.triggers import GRID, LISTS, LOOSE, TIGHT
-from sanderling.plan import trigger_space
+from sanderling.operate import slots, slotted, window
+from sanderling.plan import selection, trigger_space
 from sanderling.plan.constraint_graph import SLACK
 from sanderling.plan.tree import solve_of
 from sanderling.plan.trigger_space import LEAST, side_of
@@ -33,11 +34,15 @@ NAN, INF = float("nan"), float("inf")
 
 @pytest.fixture
 def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tracts as narrow as can be, and what is not needed is forgotten all the time."""
+    """Tracts as narrow as can be, what is not needed is forgotten all the time, and few is many already."""
     monkeypatch.setattr(trigger_space, "SPAN", 2.0)
     monkeypatch.setattr(trigger_space, "FEW", 1)  # so triggers of one shape are routed both ways
     for module in (shown, solve):
         monkeypatch.setattr(module, "WORTH_COMPACTING", 0)
+    monkeypatch.setattr(selection, "MOST_EVERYWHERE", 0)
+    monkeypatch.setattr(slots, "MOST_TAKERS", 2)
+    for module in (slotted, window):
+        monkeypatch.setattr(module, "MOST_PAIRS", 3)
 
 
 @FEW

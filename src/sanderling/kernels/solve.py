@@ -275,15 +275,15 @@ def meet(
 
 @jit_bare
 def advance(
-    rules: Rules, live: Live, events: Events, how: How, row: int, found: Found, pool: I64, desk: Desk,
-    out: I64, told: int,
+    rules: Rules, live: Live, events: Events, how: How, trigger: int, row: int, found: Found, pool: I64,
+    desk: Desk, out: I64, told: int,
 ) -> tuple[int, int, int]:  # fmt: skip
-    """From a row of `events.event` on: adds what it completes to `out`, which has `told` already.
+    """From a row of `events.event` on, of a trigger: adds what it completes to `out`, which has `told`.
 
     How far it came, what is told then, and why it came back: DONE, TOLD_IS_FULL, or a list without room.
     The row it came to may have met others, and meets them again: it renews nothing twice.
     """
-    for t in range(len(events.start) - 1):
+    for t in range(trigger, len(events.start) - 1):
         while row < events.start[t + 1]:
             full = without_room(rules, live, events, row, t, how.few)
             if full != DONE:

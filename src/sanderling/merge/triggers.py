@@ -103,8 +103,9 @@ class Solver:
         m, kinds = len(self.rules.pairs.variables), self._kinds
         found, out, row, told, why = new_found(kinds), np.empty((SOLUTIONS, m + 1), np.int64), 0, 0, NONE - 1
         while why != DONE:
+            t = int(np.searchsorted(events.start, row, side="right")) - 1
             row, told, why = advance(
-                self.rules, self.live, events, self.how, row, found, self._pool, self._desk, out, told
+                self.rules, self.live, events, self.how, t, row, found, self._pool, self._desk, out, told
             )
             if why == TOLD_IS_FULL:
                 out = np.concatenate([out, np.empty_like(out)])
@@ -220,7 +221,7 @@ class Solver:
         self.live = new_live(rooms, max(self._top, LEAST_ROOM), BOUND + kinds + self.width)
         if old is not None and of is not None:
             move_all(old, self.live, of, self.now, self.rules.side, kinds, self.how.few)
-        self._make_desk()
+        self._make_desk(int(rooms.reshape(-1, kinds).sum(axis=1).max(initial=0)))
 
     def _grow(self, number: int) -> None:
         """Twice the room for a list."""
@@ -234,7 +235,8 @@ class Solver:
         side = self.rules.side[number // self._kinds]
         move_to(self.live, number, self._top, room, self.now, side, self.how.few)
         self._top += room
-        self._make_desk()
+        first = number - number % self._kinds
+        self._make_desk(int(lists[first : first + self._kinds, ROOM].sum()))
 
     def _give_back_room(self) -> None:
         """After a time with many events: lists only grow by themselves."""
@@ -242,10 +244,9 @@ class Solver:
         if WORTH_GIVING_BACK * int(rooms.sum()) < len(self.live.span):
             self._lay_out(rooms, self.live, np.arange(len(rooms)))
 
-    def _make_desk(self) -> None:
-        """For as many as an event can meet: all of its trigger, once for each two kinds."""
+    def _make_desk(self, most: int) -> None:
+        """For as many as an event can meet: so many of its trigger, once for each two kinds."""
         m, kinds = len(self.rules.pairs.variables), self._kinds
-        most = int(self.live.lists[:, ROOM].reshape(-1, kinds).sum(axis=1).max(initial=0))
         if len(self._pool) < kinds * (most + kinds):
             self._pool = np.empty(2 * kinds * (most + kinds), np.int64)
             self._desk = new_desk(m, m * len(self._pool) // kinds)

@@ -17,12 +17,13 @@ import pyarrow as pa
 from sanderling.figures import Figures
 from sanderling.kernels.cross import Moves, Rules
 from sanderling.merge.differ import differs
-from sanderling.operate.comparisons import Numbers, comparisons, is_compared, is_number, values_of
+from sanderling.operate.comparisons import comparisons, is_compared
 from sanderling.operate.conditions import Columns, Condition, distinct_conditions, truth
 from sanderling.operate.orders import BY_DUCKDB, PLAINLY, First, Ordered, Orders
 from sanderling.operate.pairs import MoveBatch
 from sanderling.operate.readings import LastReadings, Stored
-from sanderling.operate.slots import Slots, slots_of
+from sanderling.operate.slots import slots_of
+from sanderling.operate.slotted import Slotted
 from sanderling.plan.plans import EVERYWHERE, POLYGON, StreamPlan, Template, previous_of
 
 Bools = npt.NDArray[np.bool_]
@@ -55,7 +56,7 @@ class Asks:
         self.templates_of: list[int] = []  # by condition
         self.condition_of = np.zeros(len(regions), np.int64)
         self.by_pair: set[int] = set()
-        self.slots: dict[int, Slots] = {}  # by template of triggers, where a value says it all
+        self.slots: dict[int, Slotted] = {}  # by template of triggers
         shows = np.zeros(max((t.id for t in plan.templates), default=-1) + 1, np.uint64)
         asks = shows.copy()
         for template, constants in zip(plan.templates, plan.constants, strict=True):
@@ -93,13 +94,16 @@ class Asks:
         kinds = self.plan.regions.kind[self.plan.regions.template == template.id]
         is_everywhere = template.window is not None and bool((kinds == EVERYWHERE).all())
         found = distinct_conditions(template, constants, is_everywhere)
+        if is_everywhere and template.is_sighted:
+            assert template.where is not None
+            slots = slots_of(template.where, constants, self._types())
+            # Few conditions that are more than stretches of one column are judged one by one.
+            if slots is not None and (slots.is_exact or found is None):
+                self.slots[template.id] = Slotted(slots, template, constants)
+                return
         if is_everywhere and found is not None:
             # Every reading meets every region: there is nothing to choose.
-            slots = self._slots(template, *found) if template.is_sighted else None
-            if slots is None:
-                self._judge_by_reading(template, *found)
-            else:
-                self.slots[template.id] = slots
+            self._judge_by_reading(template, *found)
             return
         weights = PLAINLY if self._is_plain(template, constants) else BY_DUCKDB
         first = self.orders.first(template, None if found is None else len(found[0]), weights)
@@ -124,26 +128,18 @@ class Asks:
         columns = self.plan.stream.columns
         return {f"r:{name(c.name)}": c.type.arrow for c in columns for name in (str, previous_of)}
 
-    def _slots(self, template: Template, conditions: list[Condition], which: I64) -> Slots | None:
-        assert template.where is not None
-        types = [self._types().get(r) for r in template.where_reads if r.startswith("r:")]
-        if len(types) != 1 or types[0] is None or not is_number(types[0]):
-            return None
-        return slots_of(conditions, which, pa.types.is_integer(types[0]))
-
     def listed(
         self, template: Template, objects: Stored, rows: I64, is_there: Bools, ids: I64
     ) -> tuple[I64, I32, I32]:  # fmt: skip
         """Readings, by their place in `rows`, with the queries of these regions that take them, by slots."""
-        slots, started = self.slots[template.id], time.perf_counter()
-        numbers = values_of(columns_of(objects, rows)(slots.column))
-        assert isinstance(numbers, Numbers)
-        regions = self.plan.regions
-        condition = slots.which[regions.row_in_template[ids]]
-        at, start, queries, passed = slots.listed(numbers, is_there, condition, regions.query[ids])
-        judged = len(rows) * len(slots.first)
-        self.figures.add(f"where {template.id}", judged, passed, time.perf_counter() - started)
-        return at, start, queries
+        started, regions = time.perf_counter(), self.plan.regions
+        in_template = regions.row_in_template[ids]
+        found = self.slots[template.id].listed(
+            is_there, lambda some: columns_of(objects, rows[some]), in_template
+        )
+        seconds = time.perf_counter() - started
+        self.figures.add(f"where {template.id}", found.judged, found.passed, seconds)
+        return found.at, found.start, regions.query[ids[found.who]]
 
     def _judge_by_reading(self, template: Template, conditions: list[Condition], which: I64) -> None:
         regions = self.plan.regions

@@ -29,6 +29,7 @@ from sanderling.operate.orders import Ordered, Orders
 from sanderling.operate.pairs import MoveBatch, PairBatch
 from sanderling.operate.probe import a_few, arrived, found
 from sanderling.operate.readings import LastReadings, flat
+from sanderling.operate.slotted import MOST_PAIRS
 from sanderling.operate.tell import Tell, Told
 from sanderling.operate.whereabouts import Whereabouts
 from sanderling.plan.plans import EVERYWHERE, NEVER, StreamPlan, Template, Window, window_operator
@@ -261,9 +262,13 @@ class Windowed:
         if not (len(state.everywhere_ids) or len(state.still_ids) or len(state.moving_ids)):
             return told
         is_in = truth[self.rule_condition] & passage.windows[self.rule_window]
-        pairs = []
-        if len(state.everywhere_ids):
-            pairs.append(self._meet_everywhere(passage, is_in, state.everywhere_ids, history))
+        pairs: list[PairBatch] = []
+        # Every reading meets every one of these: some of them at a time, so that pairs do not fill memory.
+        block = max(1, MOST_PAIRS // len(passage))
+        for begin in range(0, len(state.everywhere_ids), block):
+            told += self.tell.held(pairs, history, history.number)
+            ids = state.everywhere_ids[begin : begin + block]
+            pairs = [self._meet_everywhere(passage, is_in, ids, history)]
         if len(state.still_ids):
             pairs.append(
                 self._meet(passage, is_in, state.still_ids, state.geometry, state.grid, None, history)
