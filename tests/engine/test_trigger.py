@@ -262,3 +262,22 @@ def test_a_distance_that_reaches_everywhere_is_no_endless_search(tmp_path: Path,
     run = DirectRun(planner.plan())
     run.feed_file("E", path, is_last=True)
     assert [json.loads(u)["row"] for u in run.updates] == [{"V_id": "a", "V_ts": 1, "W_id": "b", "W_ts": 2}]
+
+
+@pytest.mark.parametrize("wide", [20, 31, 40])
+def test_more_columns_may_be_compared_than_the_search_has_bits_for(wide: int, tmp_path: Path) -> None:
+    names = [f"c{n}" for n in range(wide)]
+    planner = Planner()
+    planner.run_script(
+        f"CREATE STREAM E (id STRING, ts BIGINT, x DOUBLE, y DOUBLE, {', '.join(f'{n} INT' for n in names)}) "
+        "KEY id TIME ts LOCATION (x, y); CREATE TRIGGER up FOR E AS a, E AS b WHEN a.x < 9 "
+        f"AND b.ts - a.ts IN [1, 5] AND {' AND '.join(f'a.{n} < b.{n}' for n in names)}"
+    )
+    # All are larger in the second reading, all but the last in the third.
+    rows = [[1] * wide, [2] * wide, [3] * (wide - 1) + [1]]
+    path = tmp_path / "e.csv"
+    lines = [f"i,{ts},0,0,{','.join(map(str, row))}" for ts, row in enumerate(rows)]
+    path.write_text("\n".join([f"id,ts,x,y,{','.join(names)}", *lines, f"i,99,99,0{',0' * wide}"]) + "\n")
+    run = DirectRun(planner.plan())
+    run.feed_file("E", path)
+    assert len(run.updates) == 1

@@ -25,6 +25,8 @@ from sanderling.plan.selects import Draft, SelectPlanner
 from sanderling.plan.sides import Side
 from sanderling.types import TYPES, SqlType
 
+# That the search compares: it has a bit for each.
+MOST_VALUES = 62
 # Whose differences are the same as doubles.
 EXACT_AS_DOUBLE = ("TINYINT", "SMALLINT", "INT", "DOUBLE")
 
@@ -136,7 +138,7 @@ class Arms:
         sides = [(found.i, found.left), (found.j, found.right)]
         outputs = [self.selects.output(node, self._scope(self.sides[i]), []) for i, node in sides]
         kind = _kind(outputs[0].type, outputs[1].type, found.op, found.constant is not None)
-        if kind is None:
+        if kind is None or len(self.values) > MOST_VALUES - 2:
             return None
         left, right = (
             self._value(self.of[i], output, kind) for (i, _), output in zip(sides, outputs, strict=True)
