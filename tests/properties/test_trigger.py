@@ -18,7 +18,7 @@ from sanderling.plan.constraint_graph import between, complete, free
 from tests.oracle.triggers import Distance, Event, Time, Trigger, solutions, solutions_early
 from tests.properties.chance import made_of
 from tests.properties.runs import RELAXED
-from tests.properties.trigger_worlds import World, columns, cut, graph_of, told, world
+from tests.properties.trigger_worlds import World, columns, cut, graph_of, part, told, world
 
 WAYS = [(e, i, f) for e in (LOOSE, TIGHT) for i in (GRID, LISTS) for f in (False, True)]
 cuts = st.lists(st.integers(0, 60), max_size=4)
@@ -71,7 +71,7 @@ def test_what_is_kept_is_what_the_plain_twin_keeps_and_tight_never_keeps_more(wo
         plain = PlainSolver(solver.rules, How(False, way == TIGHT, 0))
         kept = []
         for row in range(len(events.ts)):
-            one = events.part(row, row + 1)
+            one = part(events, row, row + 1)
             assert told([solver.advance(one)]) == [s[1:] for s in plain.advance(one)]
             state = solver.state().select(["trigger", "order", "kind"]).to_pydict()
             kept.append(set(zip(*state.values(), strict=True)))
@@ -100,9 +100,9 @@ def test_triggers_come_and_go(world: World, at: int) -> None:
     early, late = slice(0, n - 1), slice(1, n)
     solver = Solver(ids[early], some_of(early))
     edge = at % (len(events.ts) + 1)
-    some = [solver.advance(of_triggers(events.part(0, edge), early))]
+    some = [solver.advance(of_triggers(part(events, 0, edge), early))]
     solver.turn_to(ids[late], some_of(late))
-    some.append(solver.advance(of_triggers(events.part(edge, len(events.ts)), late)))
+    some.append(solver.advance(of_triggers(part(events, edge, len(events.ts)), late)))
     last = int(events.order[edge]) if edge < len(events.ts) else 99
     first_one = tuple((o, e) for o, e in world.events[0] if o < last)
     last_one = tuple((o, e) for o, e in world.events[-1] if o >= last)
@@ -158,7 +158,7 @@ def expiries(solver: Solver) -> dict[int, int]:
 def test_figure_2(way: str, index: str) -> None:
     solver = Solver(np.array([10]), graph_of((COLLISION,)), expiry=way, index=index)
     some = World((COLLISION,), (tuple(enumerate(STREAM)),))
-    one = [columns(some).part(n, n + 1) for n in range(5)]
+    one = [part(columns(some), n, n + 1) for n in range(5)]
     assert not told([solver.advance(one[A1])])
     assert expiries(solver) == {A1: 11 if way == LOOSE else 6}
     assert not told([solver.advance(one[B1])])

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from sanderling.kernels.solve import GUEST, How
 from sanderling.kernels.solve_plain import PlainSolver
 from sanderling.merge import shown, solve
+from sanderling.merge.composed import Composed
 from sanderling.merge.tracts import Tracts
 from sanderling.merge.triggers import GRID, LISTS, LOOSE, TIGHT
 from sanderling.operate import slots, slotted, window
@@ -39,6 +40,8 @@ def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trigger_space, "FEW", 1)  # so triggers of one shape are routed both ways
     for module in (shown, solve):
         monkeypatch.setattr(module, "WORTH_COMPACTING", 0)
+    # A delta always has what triggers remember, never what came.
+    monkeypatch.setattr(Composed, "weight", lambda _: -1)
     monkeypatch.setattr(selection, "MOST_EVERYWHERE", 0)
     monkeypatch.setattr(slots, "MOST_TAKERS", 2)
     for module in (slotted, window):

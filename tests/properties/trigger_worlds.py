@@ -194,9 +194,19 @@ def columns(world: World) -> Events:
     )  # fmt: skip
 
 
+def part(events: Events, begin: int, end: int) -> Events:
+    """Some of the events, one behind the other."""
+    is_in, own = (begin <= events.event) & (events.event < end), slice(begin, end)
+    start = np.append(0, np.cumsum(is_in))[events.start]
+    return Events(
+        events.order[own], events.ts[own], events.place[own], events.value[own], events.nulls[own], start,
+        events.event[is_in] - begin, events.is_of[is_in],
+    )  # fmt: skip
+
+
 def cut(events: Events, at: list[int]) -> list[Events]:
     edges = [0, *sorted(a % (len(events.ts) + 1) for a in at), len(events.ts)]
-    return [events.part(a, b) for a, b in itertools.pairwise(edges)]
+    return [part(events, a, b) for a, b in itertools.pairwise(edges)]
 
 
 def told(some: list[Solutions]) -> list[tuple[int, ...]]:

@@ -59,16 +59,6 @@ class Events(NamedTuple):
     event: I64  # which of the events
     is_of: npt.NDArray[np.uint64]  # a bit for each variable whose own conditions it satisfies, and GUEST
 
-    def part(self, begin: int, end: int) -> Events:
-        """Some of the events, one behind the other."""
-        is_in = (begin <= self.event) & (self.event < end)
-        start = np.append(0, np.cumsum(is_in))[self.start]
-        own = slice(begin, end)
-        return Events(
-            self.order[own], self.ts[own], self.place[own], self.value[own], self.nulls[own], start,
-            self.event[is_in] - begin, self.is_of[is_in],
-        )  # fmt: skip
-
 
 class How(NamedTuple):
     is_first: bool
