@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as csv
 
-from sanderling.kernels.solve import Events
-from sanderling.plan.constraint_graph import Graph, between, complete, free, nearer
+from sanderling.kernels.trigger.solve import Events
+from sanderling.plans.constraint_graph import Graph, between, complete, free, nearer
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]

@@ -14,10 +14,10 @@ from sanderling.deliver.changes import UpdateLines, gather
 from sanderling.ingest.letters import LETTERS
 from sanderling.ingest.read import Ingested
 from sanderling.ingest.slices import Slice
-from sanderling.operate.orders import Chooser
 from sanderling.operate.shard import Shard
+from sanderling.operate.where.orders import Chooser
 from sanderling.pipeline import shard_schemas
-from sanderling.plan.plans import Plan
+from sanderling.plans.plan import Plan
 from sanderling.route.pack import pack
 from sanderling.route.parcels import Parcel
 from sanderling.state.saved import delta

@@ -21,7 +21,7 @@ from benchmarks import pictures
 from benchmarks.engine import TICK_US, Engine
 from benchmarks.report import report
 from benchmarks.squares import plan_of
-from sanderling.merge.merge import Merge, needs_merge
+from sanderling.merge.partition import Merge, needs_merge
 from sanderling.route.parcels import DELTAS, Parcel
 from sanderling.simulate.city import make_city
 from sanderling.simulate.settings import TrafficSettings

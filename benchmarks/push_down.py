@@ -18,8 +18,8 @@ from benchmarks import pictures
 from benchmarks.engine import Engine
 from benchmarks.report import report
 from benchmarks.squares import plan_of
-from sanderling.operate.orders import ByCounts, Chooser, Ordered
-from sanderling.plan.selection import First
+from sanderling.operate.where.orders import ByCounts, Chooser, Ordered
+from sanderling.plans.selection import First
 from sanderling.route.parcels import DELTAS, Parcel
 
 REASON = (

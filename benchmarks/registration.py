@@ -14,9 +14,9 @@ import pyarrow.parquet as pq
 
 from benchmarks.report import report
 from sanderling.pipeline import for_shards
-from sanderling.plan.living import LivingPlan
+from sanderling.plan.grow.living import LivingPlan
 from sanderling.plan.planner import Planner
-from sanderling.plan.plans import Plan
+from sanderling.plans.plan import Plan
 
 REASON = "from text, or a table, to a plan"
 STREAM = """CREATE STREAM objects (id BIGINT, ts BIGINT, x DOUBLE, y DOUBLE, speed DOUBLE, kind STRING)

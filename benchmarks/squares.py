@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sanderling.plan.planner import Planner
-from sanderling.plan.plans import Plan
+from sanderling.plans.plan import Plan
 
 I64 = npt.NDArray[np.int64]
 

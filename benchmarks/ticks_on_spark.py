@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.streaming.listener import StreamingQueryListener
 
 from sanderling.deliver.targets import Targets
-from sanderling.plan.plans import Plan
+from sanderling.plans.plan import Plan
 from sanderling.settings import Settings
 from sanderling.spark.run import BatchTime, RunOptions, run_plan
 from sanderling.spark.session import start_session

@@ -17,9 +17,9 @@ import numpy.typing as npt
 from benchmarks import pictures
 from benchmarks.buoys import DAY, VARIABLES, Stream, Wishes, judged, stream, wishes
 from benchmarks.report import report
-from sanderling.kernels.solve import Events
-from sanderling.kernels.solve_plain import PlainSolver
-from sanderling.merge.triggers import GRID, LISTS, LOOSE, TIGHT, Solutions, Solver
+from sanderling.kernels.trigger.solve import Events
+from sanderling.kernels.trigger.solve_plain import PlainSolver
+from sanderling.operate.trigger.triggers import GRID, LISTS, LOOSE, TIGHT, Solutions, Solver
 
 REASON = "three readings near each other and within days: how fast, and how many of them are held"
 STRATEGIES = {"LOOSE": (LOOSE, GRID), "TIGHT": (TIGHT, GRID), "NoIndex": (TIGHT, LISTS)}

@@ -119,7 +119,7 @@ def run(
         refuse_no_file(metrics)
     with _interruptible(), _standard_output():
         # Imported late: this takes a while, and can be interrupted like the rest.
-        from sanderling.plan.explain import explain_query
+        from sanderling.plan.explain.explain import explain_query
         from sanderling.plan.planner import Planner
         from sanderling.settings import Settings
         from sanderling.spark.run import RunOptions, run_plan

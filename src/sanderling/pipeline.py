@@ -19,8 +19,8 @@ from sanderling.batches import TS
 from sanderling.catalog import Stream
 from sanderling.errors import ConfigError
 from sanderling.ingest.files import STREAM_FORMATS, SourceFile, find_files, format_of, unpack
-from sanderling.ingest.header import check_header
-from sanderling.plan.plans import NO_NEAREST, NO_QUERIES, Plan, Regions, StreamPlan
+from sanderling.ingest.formats.header import check_header
+from sanderling.plans.plan import NO_NEAREST, NO_QUERIES, Plan, Regions, StreamPlan
 from sanderling.route.pack import shipped_columns
 
 

@@ -17,7 +17,7 @@ from sanderling.ingest.files import find_files
 from sanderling.ingest.letters import REASONS
 from sanderling.language import parse_script
 from sanderling.plan.declarations import STREAM_OPTIONS
-from sanderling.plan.functions import FUNCTIONS
+from sanderling.plan.expressions.functions import FUNCTIONS
 from sanderling.plan.planner import Planner
 from sanderling.types import ALIASES, TYPES
 from tests.architecture.examples import DOCUMENTS, ROOT, blocks_of, document_id

@@ -27,34 +27,41 @@ ALLOWED: dict[str, set[str]] = {
     "keys": {"kernels"},
     # queries: text to plan
     "language": {"clock", "errors", "types"},
-    "plan": {"batches", "catalog", "clock", "errors", "figures", "ingest", "language", "relational", "types"},
+    "plan": {
+        "batches", "catalog", "clock", "errors", "figures", "ingest", "language", "plans",
+        "relational", "types",
+    },
+    # what planning gives
+    "plans": {"catalog", "clock", "figures", "language", "plan", "types"},
     # data: the five stages
     "ingest": {"catalog", "errors", "relational", "types"},
-    "route": {"batches", "catalog", "clock", "figures", "ingest", "kernels", "keys", "plan"},
+    "route": {"batches", "catalog", "clock", "figures", "ingest", "kernels", "keys", "operate", "plans"},
     "operate": {
-        "batches", "catalog", "clock", "figures", "kernels", "keys", "merge", "plan", "relational", "route",
-    },
-    "merge": {"batches", "clock", "figures", "kernels", "keys", "plan", "relational", "route"},
-    "deliver": {
-        "batches", "catalog", "clock", "crash", "errors", "ingest", "kernels", "laps", "plan", "relational",
+        "batches", "catalog", "clock", "figures", "kernels", "keys", "merge", "plans", "relational",
         "route",
+    },
+    "merge": {"batches", "clock", "figures", "kernels", "operate", "plans", "route"},
+    "deliver": {
+        "batches", "catalog", "clock", "crash", "errors", "ingest", "kernels", "laps", "plans",
+        "relational", "route",
     },
     # what the stages stand on
     "kernels": set(),
     "state": {"batches", "errors", "merge", "operate", "route"},
     # what puts them together
-    "pipeline": {"batches", "catalog", "errors", "ingest", "plan", "route"},
+    "pipeline": {"batches", "catalog", "errors", "ingest", "plans", "route"},
     "spark": {
-        "batches", "catalog", "crash", "deliver", "errors", "figures", "ingest", "laps", "merge", "operate",
-        "pipeline", "plan", "route", "settings", "simulate", "state", "types",
+        "batches", "catalog", "crash", "deliver", "errors", "figures", "ingest", "laps", "merge",
+        "operate", "pipeline", "plans", "route", "settings", "simulate", "state", "types",
     },
     "session": {
-        "clock", "deliver", "errors", "figures", "language", "plan", "route", "settings", "spark",
+        "clock", "deliver", "errors", "figures", "language", "plan", "plans", "route", "settings",
+        "spark",
     },
     "simulate": {"clock", "errors", "kernels", "relational"},
     "demo": {
-        "clock", "deliver", "merge", "operate", "pipeline", "plan", "route", "settings", "simulate", "spark",
-        "state",
+        "clock", "deliver", "merge", "operate", "pipeline", "plan", "plans", "route", "settings",
+        "simulate", "spark", "state",
     },
     "command": {"deliver", "demo", "errors", "language", "plan", "settings", "simulate", "spark"},
 }  # fmt: skip

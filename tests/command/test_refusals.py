@@ -20,7 +20,7 @@ from sanderling.ingest.slices import Slice
 from sanderling.operate.shard import Shard
 from sanderling.pipeline import find_input
 from sanderling.plan.planner import Planner
-from sanderling.plan.plans import NO_QUERIES, Plan
+from sanderling.plans.plan import NO_QUERIES, Plan
 from sanderling.route.parcels import tables_to_bytes
 from sanderling.spark.checkpoint import alone_in, note_of
 from sanderling.spark.run import in_our_words

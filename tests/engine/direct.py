@@ -18,14 +18,14 @@ from sanderling.figures import Tally
 from sanderling.ingest.files import SourceFile
 from sanderling.ingest.read import Ingested, read_slice
 from sanderling.ingest.slices import Slice, Slicer
-from sanderling.merge.merge import Merge, merge_of, needs_merge
-from sanderling.merge.tracts import tracts_of
-from sanderling.operate.orders import ByCounts, Chooser
+from sanderling.merge.partition import Merge, merge_of, needs_merge
 from sanderling.operate.shard import Shard
+from sanderling.operate.where.orders import ByCounts, Chooser
 from sanderling.pipeline import for_shards, shard_schemas
-from sanderling.plan.growth import grown
-from sanderling.plan.living import Change, LivingPlan
-from sanderling.plan.plans import ALWAYS, Plan, StreamPlan
+from sanderling.plan.grow.living import Change, LivingPlan
+from sanderling.plans.growth import grown
+from sanderling.plans.plan import ALWAYS, Plan, StreamPlan
+from sanderling.route.by_space import tracts_of
 from sanderling.route.controls import activate, announce, ask
 from sanderling.route.pack import pack
 from sanderling.route.parcels import ANSWER, FIGURES, Parcel

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sanderling.operate import conditions
-from sanderling.operate.comparisons import Comparison, comparisons, is_compared, judged_pairs, values_of
-from sanderling.operate.comparisons import judged as judged_plainly
+from sanderling.operate.where import conditions
+from sanderling.operate.where.comparisons import Comparison, comparisons, is_compared, judged_pairs, values_of
+from sanderling.operate.where.comparisons import judged as judged_plainly
 
 NUMBERS = [0, 1, -1, 2, 2**53, 2**53 + 1, -(2**62), 2**62]
 DOUBLES = [0.0, -0.0, 1.0, 0.5, -1.5, math.nan, math.inf, -math.inf, 2.0**53, 1e300]

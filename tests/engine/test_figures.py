@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sanderling.plan.explain import explain_query
+from sanderling.plan.explain.explain import explain_query
 from sanderling.plan.planner import Planner
 from tests.engine.direct import DirectRun
 

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from sanderling.batches import TS
 from sanderling.catalog import Stream
-from sanderling.kernels.history import NEVER, plain_leave
-from sanderling.operate import history as module
-from sanderling.operate.history import History
+from sanderling.kernels.window.history import NEVER, plain_leave
 from sanderling.operate.shard import Shard
+from sanderling.operate.window import history as module
+from sanderling.operate.window.history import History
 from sanderling.pipeline import for_shards, shard_schemas
 from sanderling.plan.planner import Planner
-from sanderling.plan.plans import NEXT, PER_KEY, UNTIL, Window
+from sanderling.plans.plan import NEXT, PER_KEY, UNTIL, Window
 
 SECOND = 1_000_000
 CARS = "CREATE STREAM cars (id BIGINT, ts BIGINT, x DOUBLE, y DOUBLE) KEY id TIME ts LOCATION (x, y)"

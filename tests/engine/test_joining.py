@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sanderling.plan.living import LivingPlan
+from sanderling.plan.grow.living import LivingPlan
 from tests.engine.direct import DirectRun
 
 STREAM = "CREATE STREAM {} (id STRING, ts BIGINT, x DOUBLE, y DOUBLE) KEY id TIME ts LOCATION (x, y)"

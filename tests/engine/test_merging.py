@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 
 from sanderling.merge.lists import ShardLists
-from sanderling.merge.merge import Merge
-from sanderling.plan.living import LivingPlan
+from sanderling.merge.partition import Merge
+from sanderling.plan.grow.living import LivingPlan
 from sanderling.route.parcels import Parcel
 from sanderling.state import merged
 from tests.engine.direct import DirectRun

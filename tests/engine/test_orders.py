@@ -13,14 +13,14 @@ import pyarrow as pa
 import pytest
 
 from benchmarks.push_down import Always
-from sanderling.operate import conditions
-from sanderling.operate.comparisons import judged as judged_plainly
-from sanderling.operate.comparisons import judged_pairs
-from sanderling.operate.conditions import Bools, judged
-from sanderling.operate.orders import BY_DUCKDB, PLAINLY, ByCounts, Chooser, Ordered
-from sanderling.plan.explain import explain_query
+from sanderling.operate.where import conditions
+from sanderling.operate.where.comparisons import judged as judged_plainly
+from sanderling.operate.where.comparisons import judged_pairs
+from sanderling.operate.where.conditions import Bools, judged
+from sanderling.operate.where.orders import BY_DUCKDB, PLAINLY, ByCounts, Chooser, Ordered
+from sanderling.plan.explain.explain import explain_query
 from sanderling.plan.planner import Planner
-from sanderling.plan.selection import First
+from sanderling.plans.selection import First
 from tests.engine.direct import DirectRun
 
 OBJECTS, TICKS = 3_000, 60

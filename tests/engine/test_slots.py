@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sanderling.kernels.sightings import listed
-from sanderling.operate import slots as slots_module
-from sanderling.operate import slotted
-from sanderling.operate.comparisons import Numbers, values_of
-from sanderling.operate.conditions import Condition, truth
-from sanderling.operate.slots import slots_of
-from sanderling.plan.plans import Template
+from sanderling.kernels.trigger.sightings import listed
+from sanderling.operate.where import slots as slots_module
+from sanderling.operate.where import slotted
+from sanderling.operate.where.comparisons import Numbers, values_of
+from sanderling.operate.where.conditions import Condition, truth
+from sanderling.operate.where.slots import slots_of
+from sanderling.plans.plan import Template
 
 NAN, INF = float("nan"), float("inf")
 FORMS = (

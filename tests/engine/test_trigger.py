@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from sanderling.errors import QueryError
-from sanderling.kernels.live import ROOM
-from sanderling.merge import shown, solve
-from sanderling.merge.solve import Solve
-from sanderling.plan import tree
-from sanderling.plan.explain import explain_query
-from sanderling.plan.living import LivingPlan
+from sanderling.kernels.trigger.live import ROOM
+from sanderling.operate.trigger import shown, solve
+from sanderling.operate.trigger.solve import Solve
+from sanderling.plan.explain.explain import explain_query
+from sanderling.plan.grow.living import LivingPlan
 from sanderling.plan.planner import Planner
-from sanderling.plan.trigger_space import FEW
+from sanderling.plans import nodes as tree
+from sanderling.plans.trigger_space import FEW
 from tests.engine.direct import DirectRun
 from tests.engine.test_figures import WAYS, figures_of
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from sanderling.plan.living import LivingPlan
+from sanderling.plan.grow.living import LivingPlan
 from tests.engine.direct import DirectRun
 
 STREAM = """CREATE STREAM taxi (id STRING, ts BIGINT, x DOUBLE, y DOUBLE, off BOOLEAN)

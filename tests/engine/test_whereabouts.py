@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sanderling.operate import whereabouts as module
-from sanderling.operate.whereabouts import Whereabouts
-from sanderling.plan.living import LivingPlan
+from sanderling.operate.window import whereabouts as module
+from sanderling.operate.window.whereabouts import Whereabouts
+from sanderling.plan.grow.living import LivingPlan
 from tests.engine.direct import DirectRun
 
 NOTES = st.lists(

@@ -9,7 +9,7 @@ import pytest
 
 from sanderling.catalog import Column, Stream
 from sanderling.ingest.files import find_files, unpack
-from sanderling.ingest.header import check_header
+from sanderling.ingest.formats.header import check_header
 from sanderling.ingest.letters import LETTERS
 from sanderling.ingest.read import Ingested, read_slice
 from sanderling.ingest.slices import Slice, Slicer

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sanderling.ingest.convert import convert
+from sanderling.ingest.types.convert import convert
 from sanderling.types import TYPES
 
 BAD = object()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sanderling.ingest import lines, rows_csv
+from sanderling.ingest.formats import csv as rows_csv
+from sanderling.ingest.formats import lines
 
 from .streams import ingest_text, reasons, rows
 

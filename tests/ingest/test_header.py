@@ -7,8 +7,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from sanderling.errors import ConfigError
-from sanderling.ingest import header
 from sanderling.ingest.files import find_files
+from sanderling.ingest.formats import header
 
 from .streams import ingest_text, make_stream, rows
 

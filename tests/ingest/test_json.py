@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from sanderling.ingest import lines
+from sanderling.ingest.formats import lines
 
 from .streams import TAXI, ingest_text, reasons, rows
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sanderling.kernels.cells import is_deserted, near, no_cells, put
+from sanderling.kernels.nearest.cells import is_deserted, near, no_cells, put
 
 number = st.one_of(st.floats(-20, 20), st.sampled_from([0.0, 1e9, -1e9, 1e300]))
 place = st.one_of(st.tuples(number, number), st.just((np.nan, np.nan)))

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sanderling.kernels.chain import chain, plain_chain
+from sanderling.kernels.readings.chain import chain, plain_chain
 
 READINGS = st.lists(st.tuples(st.integers(0, 2), st.integers(-5, 20), st.booleans()), max_size=20)
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sanderling.kernels.choose import choose, compare, plain_choose, plain_compare
+from sanderling.kernels.nearest.choose import choose, compare, plain_choose, plain_compare
 
 distances = st.lists(st.sampled_from([0.0, 1.0, 2.0, 3.0, 4.5, np.inf]), max_size=5).map(sorted)
 shards = st.lists(distances, min_size=2, max_size=2)

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sanderling.kernels.cross import Moves, Rules, cross, holds_place, plain_cross
-from sanderling.kernels.grid import (
+from sanderling.kernels.inside.cross import Moves, Rules, cross, holds_place, plain_cross
+from sanderling.kernels.inside.grid import (
     ABSENT,
     BOUNDS,
     BOX,

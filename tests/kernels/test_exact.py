@@ -10,7 +10,7 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sanderling.kernels.exact import Accounts, walk_sums
+from sanderling.kernels.sql.exact import Accounts, walk_sums
 
 doubles = st.one_of(
     st.floats(allow_nan=False, allow_infinity=False),

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sanderling.kernels.fold import fold, rows_by_object
 from sanderling.kernels.hashing import hash_integers, hash_keys
+from sanderling.kernels.readings.fold import fold, rows_by_object
 
 reading = st.tuples(st.integers(0, 2), st.integers(-4, 12), st.booleans())
 

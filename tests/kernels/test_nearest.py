@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sanderling.kernels.grid import ABSENT, BOX, CENTRED, DISC, EVERYWHERE
-from sanderling.kernels.influence import advance, begin_all, end_all
-from sanderling.kernels.nearest import plain_nearest
-from sanderling.kernels.seekers import Changes, FocalPlaces, new_scene, new_seekers, new_sights
+from sanderling.kernels.inside.grid import ABSENT, BOX, CENTRED, DISC, EVERYWHERE
+from sanderling.kernels.nearest.influence import advance, begin_all, end_all
+from sanderling.kernels.nearest.nearest import plain_nearest
+from sanderling.kernels.nearest.seekers import Changes, FocalPlaces, new_scene, new_seekers, new_sights
 from tests.long import so_many
 
 usual = st.sampled_from([0.0, 1.0, 1.5, 2.0, 3.0, -1.0, 0.1, 0.3, 100.0])

@@ -9,9 +9,9 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sanderling.kernels.ranking import change, neighbour, outermost
-from sanderling.merge.ranking import Ranking
-from sanderling.plan.tree import Order
+from sanderling.kernels.sql.ranking import change, neighbour, outermost
+from sanderling.operate.sql.ranking import Ranking
+from sanderling.plans.nodes import Order
 
 words = st.text(alphabet="ab", max_size=3)
 

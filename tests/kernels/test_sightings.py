@@ -7,11 +7,11 @@ import numpy.typing as npt
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sanderling.kernels.deal import NOBODY, Sighted, deal
-from sanderling.kernels.sightings import dealt, listed, plain_listed
-from sanderling.kernels.solve import GUEST
-from sanderling.kernels.tracts import reached
-from sanderling.merge.tracts import Tracts
+from sanderling.kernels.trigger.deal import NOBODY, Sighted, deal
+from sanderling.kernels.trigger.sightings import dealt, listed, plain_listed
+from sanderling.kernels.trigger.solve import GUEST
+from sanderling.kernels.trigger.tracts import reached
+from sanderling.route.by_space import Tracts
 
 seeds = st.integers(0, 2**32 - 1)
 PLACES = (0.0, -0.0, 1.0, -7.9, 16.0, 31.999, 1e15, -1e300, 1e308, np.inf, -np.inf, np.nan)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from sanderling.errors import SanderlingError
 from sanderling.plan.planner import Planner
-from sanderling.plan.plans import Plan
+from sanderling.plans.plan import Plan
 
 BEGIN = """
 CREATE STREAM taxi (

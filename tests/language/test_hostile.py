@@ -13,7 +13,7 @@ from sqlglot.errors import TokenError
 
 from sanderling.errors import SanderlingError
 from sanderling.language import parse_script, parse_statement
-from sanderling.language.dialect import Sanderling
+from sanderling.language.grammar.dialect import Sanderling
 from sanderling.plan.planner import Planner
 from tests.scripts.steps import read_script
 from tests.scripts.test_scripts import SCRIPTS

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from sanderling.errors import SanderlingError
 from sanderling.language.parse import parse_template
-from sanderling.plan import query_table
+from sanderling.plan.many import query_table
 from sanderling.plan.planner import Planner
 from tests.language.scripts_alike import BEGIN, dump
 from tests.long import so_many

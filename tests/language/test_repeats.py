@@ -11,9 +11,9 @@ from sanderling.language.moulds import Repeat
 from sanderling.language.parse import parse_tokens
 from sanderling.language.statements import CreateTrigger
 from sanderling.plan import planner as planner_module
-from sanderling.plan import trigger_space
 from sanderling.plan.planner import Planner
-from sanderling.plan.triggers import trigger_draft
+from sanderling.plan.trigger.triggers import trigger_draft
+from sanderling.plans import trigger_space
 from tests.language.scripts_alike import BEGIN, outcome, scripts
 from tests.long import so_many
 

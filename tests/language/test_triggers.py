@@ -6,9 +6,9 @@ import pytest
 from sqlglot import exp
 
 from sanderling.errors import QueryError
+from sanderling.language.grammar.trigger import Before, Duration, Within
 from sanderling.language.parse import parse_statement
 from sanderling.language.statements import At, CreateTrigger, Drop
-from sanderling.language.triggers import Before, Duration, Within
 
 
 def trigger(when: str, rest: str = "", variables: str = "E AS a, E AS b") -> CreateTrigger:

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from sanderling.plan.constraint_graph import (
+from sanderling.plans.constraint_graph import (
     Apart,
     Contradiction,
     Graph,
@@ -18,7 +18,7 @@ from sanderling.plan.constraint_graph import (
     further,
     nearer,
 )
-from sanderling.plan.trigger_graph import circle_in_words
+from sanderling.plans.trigger_graph import circle_in_words
 
 
 def collision() -> Graph:

@@ -13,10 +13,10 @@ from pyarrow import table
 
 from sanderling.errors import QueryError
 from sanderling.pipeline import for_shards
-from sanderling.plan.growth import grown
-from sanderling.plan.living import Change, LivingPlan
+from sanderling.plan.grow.living import Change, LivingPlan
 from sanderling.plan.planner import Planner
-from sanderling.plan.plans import ALWAYS, NEVER, Nearest, Plan, Regions
+from sanderling.plans.growth import grown
+from sanderling.plans.plan import ALWAYS, NEVER, Nearest, Plan, Regions
 
 STREAM = """CREATE STREAM taxi (id STRING, ts BIGINT, x DOUBLE, y DOUBLE, speed DOUBLE, kind STRING)
   KEY id TIME ts LOCATION (x, y);

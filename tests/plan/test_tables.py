@@ -12,11 +12,11 @@ import pytest
 from sanderling.catalog import Table
 from sanderling.clock import ALWAYS, NEVER
 from sanderling.errors import QueryError
-from sanderling.plan.growth import grown
-from sanderling.plan.living import LivingPlan
-from sanderling.plan.planned_tables import planned_table, with_changes
+from sanderling.plan.grow.living import LivingPlan
 from sanderling.plan.planner import Planner
-from sanderling.plan.plans import PlannedTable
+from sanderling.plans.growth import grown
+from sanderling.plans.plan import PlannedTable
+from sanderling.plans.tables import planned_table, with_changes
 
 FENCES = """{"type": "FeatureCollection", "features": [
 {"type": "Feature", "properties": {"name": "west", "level": 1}, "geometry": {"type": "Polygon",

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from sanderling.operate.orders import ByCounts, Chooser
+from sanderling.operate.where.orders import ByCounts, Chooser
 from sanderling.plan.planner import Planner
-from sanderling.plan.plans import Plan
+from sanderling.plans.plan import Plan
 from tests import oracle
 from tests.engine.direct import DirectRun
 from tests.long import so_many

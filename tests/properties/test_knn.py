@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
-from sanderling.operate import asks, neighbourhood
+from sanderling.operate.nearest import neighbourhood
+from sanderling.operate.where import asks
 from tests.properties.runs import RELAXED, Cut, check, cuts, fences
 from tests.properties.worlds import World, worlds
 

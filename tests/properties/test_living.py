@@ -15,9 +15,11 @@ from hypothesis import strategies as st
 
 from sanderling.clock import show_time
 from sanderling.merge import lists
-from sanderling.operate import asks, neighbourhood, readings
-from sanderling.operate.orders import ByCounts, Chooser
-from sanderling.plan.living import LivingPlan
+from sanderling.operate.nearest import neighbourhood
+from sanderling.operate.readings import readings
+from sanderling.operate.where import asks
+from sanderling.operate.where.orders import ByCounts, Chooser
+from sanderling.plan.grow.living import LivingPlan
 from tests import oracle
 from tests.engine.direct import DirectRun
 from tests.oracle.oracle import answer, arrive, comparable, now_at, tick_end

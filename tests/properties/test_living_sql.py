@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from sanderling.clock import show_time
-from sanderling.plan.living import LivingPlan
+from sanderling.plan.grow.living import LivingPlan
 from tests.engine.direct import DirectRun
 from tests.long import so_many
 from tests.oracle import Reading

@@ -10,8 +10,8 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sanderling.operate.orders import Ordered
-from sanderling.plan.selection import First
+from sanderling.operate.where.orders import Ordered
+from sanderling.plans.selection import First
 from tests.long import so_many
 from tests.properties.runs import RELAXED, Cut, check, cuts, fences
 from tests.properties.test_living import Tale, run_and_check, tales

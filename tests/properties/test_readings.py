@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sanderling.batches import TS
 from sanderling.catalog import Column, Stream
-from sanderling.operate.readings import WORTH_COMPACTING, LastReadings
+from sanderling.operate.readings.readings import WORTH_COMPACTING, LastReadings
 from sanderling.types import TYPES
 
 TYPE_NAMES = ("STRING", "BIGINT", "DOUBLE", "DOUBLE")

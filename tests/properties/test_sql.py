@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 
 from sanderling.clock import show_time
 from sanderling.plan.planner import Planner
-from sanderling.plan.plans import Plan
+from sanderling.plans.plan import Plan
 from tests.engine.direct import DirectRun
 from tests.long import so_many
 from tests.oracle.duck import Duck, agree

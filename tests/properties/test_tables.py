@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sanderling.clock import show_time
-from sanderling.plan.living import LivingPlan
+from sanderling.plan.grow.living import LivingPlan
 from sanderling.plan.planner import Planner
 from tests import oracle
 from tests.engine.direct import DirectRun

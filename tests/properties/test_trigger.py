@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sanderling.kernels.solve import Events, How
-from sanderling.kernels.solve_plain import PlainSolver
-from sanderling.merge import triggers
-from sanderling.merge.triggers import GRID, LISTS, LOOSE, TIGHT, Solutions, Solver
-from sanderling.plan.constraint_graph import between, complete, free
+from sanderling.kernels.trigger.solve import Events, How
+from sanderling.kernels.trigger.solve_plain import PlainSolver
+from sanderling.operate.trigger import triggers
+from sanderling.operate.trigger.triggers import GRID, LISTS, LOOSE, TIGHT, Solutions, Solver
+from sanderling.plans.constraint_graph import between, complete, free
 from tests.oracle.triggers import Distance, Event, Time, Trigger, solutions, solutions_early
 from tests.properties.chance import made_of
 from tests.properties.runs import RELAXED

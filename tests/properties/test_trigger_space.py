@@ -10,17 +10,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sanderling.kernels.solve import GUEST, How
-from sanderling.kernels.solve_plain import PlainSolver
-from sanderling.merge import shown, solve
+from sanderling.kernels.trigger.solve import GUEST, How
+from sanderling.kernels.trigger.solve_plain import PlainSolver
 from sanderling.merge.composed import Composed
-from sanderling.merge.tracts import Tracts
-from sanderling.merge.triggers import GRID, LISTS, LOOSE, TIGHT
-from sanderling.operate import slots, slotted, window
-from sanderling.plan import selection, trigger_space
-from sanderling.plan.constraint_graph import SLACK
-from sanderling.plan.tree import solve_of
-from sanderling.plan.trigger_space import LEAST, side_of
+from sanderling.operate.trigger import shown, solve
+from sanderling.operate.trigger.triggers import GRID, LISTS, LOOSE, TIGHT
+from sanderling.operate.where import slots, slotted
+from sanderling.operate.window import window
+from sanderling.plans import selection, trigger_space
+from sanderling.plans.constraint_graph import SLACK
+from sanderling.plans.nodes import solve_of
+from sanderling.plans.trigger_space import LEAST, side_of
+from sanderling.route.by_space import Tracts
 from tests.long import so_many
 from tests.properties import test_trigger, trigger_tales, trigger_worlds
 from tests.properties.chance import made_of

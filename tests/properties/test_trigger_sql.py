@@ -13,7 +13,7 @@ from hypothesis import given
 
 from sanderling.clock import show_time, tick_end
 from sanderling.errors import QueryError
-from sanderling.merge import shown, solve
+from sanderling.operate.trigger import shown, solve
 from sanderling.plan.planner import Planner
 from tests.engine.direct import DirectRun
 from tests.properties.chance import made_of

@@ -10,9 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sanderling.operate import asks, history, holders, readings, whereabouts, window
-from sanderling.plan.living import LivingPlan
-from sanderling.plan.plans import NEVER
+from sanderling.operate.readings import readings
+from sanderling.operate.where import asks
+from sanderling.operate.window import history, holders, whereabouts, window
+from sanderling.plan.grow.living import LivingPlan
+from sanderling.plans.plan import NEVER
 from tests.engine.direct import DirectRun
 from tests.properties.runs import RELAXED, Cut, check, cuts, declarations, engine_updates, fences, write_csv
 from tests.properties.worlds import World, ask, worlds

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sanderling.kernels.solve import Events
-from sanderling.merge.triggers import Solutions
-from sanderling.plan.constraint_graph import (
+from sanderling.kernels.trigger.solve import Events
+from sanderling.operate.trigger.triggers import Solutions
+from sanderling.plans.constraint_graph import (
     FLOAT,
     INT,
     Apart,

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sanderling.errors import SanderlingError
+from sanderling.plan.grow.living import LivingPlan
 from sanderling.plan.listing import Listing
-from sanderling.plan.living import LivingPlan
 from tests.engine.direct import DirectRun
 from tests.scripts.profiles import Profile
 from tests.scripts.steps import Script, Step

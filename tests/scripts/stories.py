@@ -20,7 +20,7 @@ from sanderling.language import parse_statement
 from sanderling.language.statements import At, Span, Statement, Value
 from sanderling.plan.listing import Listing
 from sanderling.plan.planner import Planner
-from sanderling.plan.plans import Plan
+from sanderling.plans.plan import Plan
 from tests.scripts.steps import Script, Step
 
 

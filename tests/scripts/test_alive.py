@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from sanderling.operate import asks, moving
+from sanderling.operate.inside import moving
+from sanderling.operate.where import asks
 from tests.scripts.alive import Alive
 from tests.scripts.profiles import PROFILES
 from tests.scripts.steps import read_script

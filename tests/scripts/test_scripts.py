@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from sanderling.operate import asks, moving
+from sanderling.operate.inside import moving
+from sanderling.operate.where import asks
 from tests.engine.direct import DirectRun
 from tests.scripts.profiles import PROFILES, Profile
 from tests.scripts.steps import Script, read_script

@@ -10,7 +10,7 @@ import pytest
 from sanderling.deliver.log import Log
 from sanderling.errors import SanderlingError, SessionError, StateError
 from sanderling.figures import Figures
-from sanderling.plan.living import LivingPlan
+from sanderling.plan.grow.living import LivingPlan
 from sanderling.route.parcels import ACTIVATE, ANSWER, ASK, DELTAS, FIGURES, MARK, PLAN, SAID, Parcel
 from sanderling.session.desk import Desk
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sanderling.errors import QueryError
-from sanderling.plan.living import LivingPlan
+from sanderling.plan.grow.living import LivingPlan
 from sanderling.session.kept_tables import KeptTables
 
 TEXTS = (

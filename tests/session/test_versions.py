@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sanderling.plan.living import LivingPlan
+from sanderling.plan.grow.living import LivingPlan
 from sanderling.session.session import connect
 from sanderling.spark.plans import PlanFolder
 

@@ -9,9 +9,9 @@ import sys
 import time
 from pathlib import Path
 
-from sanderling.spark import keeper
-from sanderling.spark.keeper import Kept, leave
-from sanderling.spark.turns import Said, Turn
+from sanderling.spark.engines import keeper
+from sanderling.spark.engines.keeper import Kept, leave
+from sanderling.spark.engines.turns import Said, Turn
 
 FIRST_TAG = "first"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from sanderling.deliver.targets import Targets
-from sanderling.plan.explain import explain_query
+from sanderling.plan.explain.explain import explain_query
 from sanderling.plan.planner import Planner
 from sanderling.settings import Settings
 from sanderling.spark.run import RunOptions, run_plan

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from sanderling.spark.keeper import ask
-from sanderling.spark.turns import Said, Turn
+from sanderling.spark.engines.keeper import ask
+from sanderling.spark.engines.turns import Said, Turn
 from tests.spark.keeper_program import FIRST_TAG
 
 

@@ -18,8 +18,8 @@ from sanderling.simulate.feed import Feed
 from sanderling.simulate.settings import TrafficSettings
 from sanderling.simulate.steps import read_step
 from sanderling.simulate.traffic import Traffic
-from sanderling.spark.live import FORMAT, LiveReader, LiveSource, LiveSpec
-from sanderling.spark.placement import shard_keys
+from sanderling.spark.engines.placement import shard_keys
+from sanderling.spark.sources.live import FORMAT, LiveReader, LiveSource, LiveSpec
 from sanderling.spark.stream import start_stream
 
 STEPS = 12

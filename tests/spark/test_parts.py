@@ -11,8 +11,8 @@ import pyarrow as pa
 from sanderling.deliver.log import PARTS
 from sanderling.route.parcels import DELTAS, PART, Parcel
 from sanderling.settings import Settings
+from sanderling.spark.engines.processor import MergeProcessor
 from sanderling.spark.plans import PlanFolder
-from sanderling.spark.processor import MergeProcessor
 
 
 def test_the_name_of_a_shards_part_is_not_hidden_in_a_part_of_the_merge_stage(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyspark.sql import SparkSession
 
-from sanderling.spark.placement import murmur3, shard_keys
+from sanderling.spark.engines.placement import murmur3, shard_keys
 
 
 def test_our_hash_is_sparks(spark: SparkSession) -> None:

@@ -15,7 +15,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from sanderling.deliver.targets import Targets
-from sanderling.plan.plans import Plan
+from sanderling.plans.plan import Plan
 from sanderling.settings import Settings
 from sanderling.spark.run import RunOptions, run_plan
 from tests.long import so_many

@@ -8,8 +8,8 @@ import sys
 PROGRAM = """
 import gc, weakref
 
-import sanderling.spark.processor
-from sanderling.spark.workers import TASKS_TO_WARM_UP, begin_task
+import sanderling.spark.engines.processor
+from sanderling.spark.engines.workers import TASKS_TO_WARM_UP, begin_task
 
 class Loop:
     def __init__(self):

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from sanderling.plan.plans import Plan, PlannedQueries, PlannedQuery, PlannedTree
-from sanderling.plan.tree import Node, TableRows, Union
+from sanderling.plans.nodes import Node, TableRows, Union
+from sanderling.plans.plan import Plan, PlannedQueries, PlannedQuery, PlannedTree
 
 
 def named_apart(plans: Sequence[Plan], letter: str) -> list[Plan]:

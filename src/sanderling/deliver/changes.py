@@ -20,11 +20,11 @@ from sanderling.catalog import Stream
 from sanderling.clock import NOTHING_YET, show_time
 from sanderling.deliver.order import sort_order
 from sanderling.deliver.render import joined, json_objects
+from sanderling.ingest.formats.parquet import ParquetRows
 from sanderling.ingest.letters import LETTERS as LETTER_COLUMNS
 from sanderling.ingest.read import raw_rows
-from sanderling.ingest.rows_parquet import ParquetRows
 from sanderling.ingest.slices import Slice
-from sanderling.plan.plans import Plan, Template
+from sanderling.plans.plan import Plan, Template
 from sanderling.route.parcels import COUNTS, DELTAS, FIGURES, LATE_ROWS, LETTERS, Parcel
 
 LATE_REASON = "late"

@@ -15,7 +15,7 @@ from sanderling.deliver.lock import locked
 from sanderling.deliver.tables import QueryFolders, refuse_long_names
 from sanderling.deliver.targets import Targets, refuse_filled_folder
 from sanderling.errors import StateError
-from sanderling.plan.plans import Plan
+from sanderling.plans.plan import Plan
 from sanderling.route.parcels import Parcel
 
 # What is under way stands beside its target, so that a rename makes it complete.

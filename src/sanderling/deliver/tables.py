@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from sanderling.errors import ConfigError
-from sanderling.plan.plans import OutputColumn, Plan
+from sanderling.plans.plan import OutputColumn, Plan
 
 LONGEST_NAME = 255  # bytes
 

@@ -12,7 +12,7 @@ import textwrap
 from rich.text import Text
 
 from sanderling.demo.scene import TICKS_KEPT, Scene
-from sanderling.plan.plans import PlannedQuery
+from sanderling.plans.plan import PlannedQuery
 
 TITLE = "Sanderling's city"
 NAME_WIDTH = 20

@@ -16,11 +16,11 @@ from pathlib import Path
 
 from sanderling.demo.run import SHARDS, demo_plan, demo_settings
 from sanderling.demo.scene import Scene
-from sanderling.merge.merge import Merge, merge_of, needs_merge
-from sanderling.merge.tracts import tracts_of
+from sanderling.merge.partition import Merge, merge_of, needs_merge
 from sanderling.operate.shard import Shard
 from sanderling.pipeline import for_shards, for_source, shard_schemas
-from sanderling.plan.plans import Plan
+from sanderling.plans.plan import Plan
+from sanderling.route.by_space import tracts_of
 from sanderling.route.parcels import Parcel
 from sanderling.simulate.city import make_city
 from sanderling.simulate.steps import write_step
@@ -74,7 +74,7 @@ class Engines:
 
 def _steps(plan: Plan, folder: Path) -> Iterator[list[list[Parcel]]]:
     """Of each step, what the source has for each shard."""
-    from sanderling.spark.live import LiveReader, LiveSpec
+    from sanderling.spark.sources.live import LiveReader, LiveSpec
 
     reader = LiveReader(LiveSpec(for_source(plan.streams[0]), folder, tuple(range(SHARDS))))
     traffic = Traffic(make_city(SEED).centred(), demo_settings(OBJECTS, SEED))

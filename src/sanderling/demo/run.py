@@ -21,7 +21,7 @@ from sanderling.demo.page import page
 from sanderling.demo.scene import Scene
 from sanderling.pipeline import for_source
 from sanderling.plan.planner import Planner
-from sanderling.plan.plans import Plan
+from sanderling.plans.plan import Plan
 from sanderling.settings import Settings
 from sanderling.simulate.feed import Feed
 from sanderling.simulate.network import Network
@@ -87,8 +87,8 @@ def _feed(network: Network, settings: TrafficSettings, work: Path) -> Feed:
 def _stream(
     spark: SparkSession, feed: Feed, scene: Scene, work: Path, console: Console, is_over: Callable[[], bool]
 ) -> None:
-    from sanderling.spark.live import FORMAT, LiveSource, LiveSpec
-    from sanderling.spark.placement import shard_keys
+    from sanderling.spark.engines.placement import shard_keys
+    from sanderling.spark.sources.live import FORMAT, LiveSource, LiveSpec
     from sanderling.spark.stream import start_stream
 
     plan, keys = scene.plan, shard_keys(SHARDS)

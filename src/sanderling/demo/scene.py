@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from sanderling.clock import show_time
 from sanderling.deliver.changes import gather
-from sanderling.plan.plans import Plan
-from sanderling.plan.tree import solve_of
+from sanderling.plans.nodes import solve_of
+from sanderling.plans.plan import Plan
 from sanderling.route.parcels import Parcel
 
 TICKS_KEPT = 12

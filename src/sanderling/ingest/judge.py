@@ -10,12 +10,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sanderling.catalog import Stream
-from sanderling.ingest.convert import convert
+from sanderling.ingest.formats.rows import Rows
 from sanderling.ingest.letters import joined
-from sanderling.ingest.parse_times import DAY_US, FIRST_US, LAST_US
-from sanderling.ingest.rows import Rows
-from sanderling.ingest.show import show
-from sanderling.ingest.typed import Mask, Typed, judged, mask
+from sanderling.ingest.types.convert import convert
+from sanderling.ingest.types.show import show
+from sanderling.ingest.types.times import DAY_US, FIRST_US, LAST_US
+from sanderling.ingest.types.typed import Mask, Typed, judged, mask
 from sanderling.types import SqlType
 
 SHOWN = 80  # characters of a value in a letter's detail

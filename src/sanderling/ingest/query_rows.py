@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 from sanderling.catalog import Column
 from sanderling.errors import DataError, QueryError
 from sanderling.ingest.files import STREAM_FORMATS, SourceFile, find_files, format_of, unpack
-from sanderling.ingest.header import check_columns, find_columns, parquet_header
+from sanderling.ingest.formats.header import check_columns, find_columns, parquet_header
 from sanderling.ingest.tables import load_table
 from sanderling.types import TYPES
 

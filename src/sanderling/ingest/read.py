@@ -10,12 +10,12 @@ import pyarrow as pa
 
 from sanderling.catalog import Column, Stream
 from sanderling.errors import InternalError
+from sanderling.ingest.formats.csv import read_csv_rows
+from sanderling.ingest.formats.json import read_json_rows
+from sanderling.ingest.formats.lines import read_lines
+from sanderling.ingest.formats.parquet import read_parquet, read_parquet_rows
+from sanderling.ingest.formats.rows import Rows, Source
 from sanderling.ingest.judge import Judge
-from sanderling.ingest.lines import read_lines
-from sanderling.ingest.rows import Rows, Source
-from sanderling.ingest.rows_csv import read_csv_rows
-from sanderling.ingest.rows_json import read_json_rows
-from sanderling.ingest.rows_parquet import read_parquet, read_parquet_rows
 from sanderling.ingest.slices import Slice
 
 

@@ -8,7 +8,7 @@ import math
 import shapely
 
 from sanderling.errors import QueryError
-from sanderling.ingest.geojson import Feature
+from sanderling.ingest.formats.geojson import Feature
 
 AREAS = ("Polygon", "MultiPolygon")
 

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from sanderling.errors import ConfigError, StateError
 from sanderling.ingest.files import SourceFile
-from sanderling.ingest.header import first_line
+from sanderling.ingest.formats.header import first_line
 
 Offset = dict[str, int]
 

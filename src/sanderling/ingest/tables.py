@@ -11,9 +11,8 @@ import pyarrow.compute as pc
 
 from sanderling.catalog import Column
 from sanderling.errors import QueryError, did_you_mean
-from sanderling.ingest.convert import convert
 from sanderling.ingest.files import SourceFile, find_files, format_of, unpack
-from sanderling.ingest.geojson import (
+from sanderling.ingest.formats.geojson import (
     REGION,
     Feature,
     Property,
@@ -22,12 +21,13 @@ from sanderling.ingest.geojson import (
     read_features,
     text_of,
 )
-from sanderling.ingest.header import check_columns
+from sanderling.ingest.formats.header import check_columns
 from sanderling.ingest.judge import is_empty
 from sanderling.ingest.read import read_rows
 from sanderling.ingest.regions import region_of
-from sanderling.ingest.show import show
 from sanderling.ingest.slices import Slice, Slicer
+from sanderling.ingest.types.convert import convert
+from sanderling.ingest.types.show import show
 
 SLICE_BYTES = 64 << 20
 SLICE_ROWS = 1_000_000

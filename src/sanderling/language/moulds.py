@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 from sqlglot import exp
 
-from sanderling.language.dialect import LocationInside, Sanderling
-from sanderling.language.neighbours import is_count
+from sanderling.language.grammar.dialect import LocationInside, Sanderling
+from sanderling.language.grammar.nearest import is_count
 from sanderling.language.statements import (
     CircleShape,
     CreateTrigger,

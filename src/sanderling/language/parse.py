@@ -13,8 +13,8 @@ from sqlglot.errors import ParseError, TokenError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from sanderling.errors import Place, QueryError
-from sanderling.language.dialect import Sanderling
 from sanderling.language.forms import form_of
+from sanderling.language.grammar.dialect import Sanderling
 from sanderling.language.statements import RegisterQuery, Statement
 
 # Frames for brackets in brackets; sqlglot takes about twenty for each.

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from sqlglot.errors import TokenError
 from sqlglot.tokenizer_core import Token, TokenType
 
-from sanderling.language.dialect import Sanderling
+from sanderling.language.grammar.dialect import Sanderling
 from sanderling.language.moulds import Moulds, Plain, Repeat, plain_at
 from sanderling.language.parse import check_numbers, parse_script, parse_tokens, refuse_odd_characters, split
 from sanderling.language.statements import At, CreateTrigger, RegisterQuery, Statement

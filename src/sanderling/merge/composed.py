@@ -19,15 +19,15 @@ import pyarrow.compute as pc
 
 from sanderling.batches import TURNS
 from sanderling.clock import NOTHING_YET, ticks_from
-from sanderling.merge.consolidate import put_together, repeated
-from sanderling.merge.constants import Constants
-from sanderling.merge.sightings import apart, are_sightings, queries_and_ticks, where
-from sanderling.merge.solve import Solve
-from sanderling.merge.tracts import ALONE, Partition
-from sanderling.merge.tree import Tree
 from sanderling.merge.turns import Turned, Turns
-from sanderling.plan.plans import PlannedTable, PlannedTree
-from sanderling.plan.tree import solve_of
+from sanderling.operate.consolidate import put_together, repeated
+from sanderling.operate.sql.constants import Constants
+from sanderling.operate.tree import Tree
+from sanderling.operate.trigger.solve import Solve
+from sanderling.plans.nodes import solve_of
+from sanderling.plans.plan import PlannedTable, PlannedTree
+from sanderling.route.by_space import ALONE, Partition
+from sanderling.route.sightings import apart, are_sightings, queries_and_ticks, where
 
 I64 = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]

@@ -12,9 +12,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sanderling.clock import tick_ends
-from sanderling.merge.consolidate import consolidate
 from sanderling.merge.ranks import key_ranks
-from sanderling.plan.plans import NEVER, StreamPlan, Template
+from sanderling.operate.consolidate import consolidate
+from sanderling.plans.plan import NEVER, StreamPlan, Template
 
 I64 = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]

@@ -16,12 +16,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sanderling.kernels.choose import choose, compare
-from sanderling.merge.consolidate import consolidate
+from sanderling.kernels.nearest.choose import choose, compare
 from sanderling.merge.differ import differs
 from sanderling.merge.lists import ShardLists, rows_of
 from sanderling.merge.ranks import key_ranks
-from sanderling.plan.plans import StreamPlan, Template
+from sanderling.operate.consolidate import consolidate
+from sanderling.plans.plan import StreamPlan, Template
 
 I64 = npt.NDArray[np.int64]
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from sanderling.merge.aggregate import Aggregate
-from sanderling.merge.constants import Constants
-from sanderling.merge.distinct import Distinct
-from sanderling.merge.first import First
-from sanderling.merge.join import Join
-from sanderling.merge.select import Select
-from sanderling.merge.solve import Solve
-from sanderling.merge.tracts import ALONE, Partition
-from sanderling.merge.union import Union
-from sanderling.plan import tree
-from sanderling.plan.tree import Node
+from sanderling.operate.sql.aggregate import Aggregate
+from sanderling.operate.sql.constants import Constants
+from sanderling.operate.sql.distinct import Distinct
+from sanderling.operate.sql.first import First
+from sanderling.operate.sql.join import Join
+from sanderling.operate.sql.select import Select
+from sanderling.operate.sql.union import Union
+from sanderling.operate.trigger.solve import Solve
+from sanderling.plans import nodes as tree
+from sanderling.plans.nodes import Node
+from sanderling.route.by_space import ALONE, Partition
 
 
 def operator_of(

@@ -15,9 +15,9 @@ import pyarrow as pa
 
 from sanderling.batches import CandidateBatch, LatestBatch, ListingBatch, SightingBatch
 from sanderling.clock import NOTHING_YET
-from sanderling.operate.orders import Chooser
-from sanderling.operate.stream_shard import Change, StreamShard
-from sanderling.plan.plans import Plan, Plans
+from sanderling.operate.stream import Change, StreamShard
+from sanderling.operate.where.orders import Chooser
+from sanderling.plans.plan import Plan, Plans
 from sanderling.route.controls import announce, told_figures
 from sanderling.route.parcels import (
     ACTIVATE,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from sanderling.catalog import Column, Stream
 from sanderling.clock import duration_us
 from sanderling.errors import Place, QueryError, did_you_mean
-from sanderling.language.dialect import unknown_type
+from sanderling.language.grammar.dialect import unknown_type
 from sanderling.language.statements import ColumnDef, CreateStream, CreateTable, Name, Span, Value
 from sanderling.types import type_named
 

@@ -39,22 +39,22 @@ from sanderling.language.statements import (
     Statement,
     TableChange,
 )
-from sanderling.plan import trigger_space
-from sanderling.plan.build import build_plan
-from sanderling.plan.cohorts import Cohort, Member, Queries
-from sanderling.plan.compose import Composer
-from sanderling.plan.compositions import Composition
+from sanderling.plan.build.build import build_plan
 from sanderling.plan.declarations import QUERIES_OPTIONS, TABLE_OPTIONS, Declarations
-from sanderling.plan.explain import explain_query
+from sanderling.plan.explain.explain import explain_query
+from sanderling.plan.expressions.times import LAST_US, time_of
+from sanderling.plan.grow.table_changes import Read, TableChanges, read_now
 from sanderling.plan.listing import Listing
-from sanderling.plan.plans import ALWAYS, NEVER, Plan
-from sanderling.plan.query_table import QueryTable
-from sanderling.plan.relations import Relations
-from sanderling.plan.repeats import Repeats, Run
-from sanderling.plan.selects import Draft, SelectPlanner
-from sanderling.plan.table_changes import Read, TableChanges, read_now
-from sanderling.plan.times import LAST_US, time_of
-from sanderling.plan.triggers import trigger_draft
+from sanderling.plan.many.cohorts import Cohort, Member, Queries
+from sanderling.plan.many.query_table import QueryTable
+from sanderling.plan.many.repeats import Repeats, Run
+from sanderling.plan.query.compose import Composer
+from sanderling.plan.query.compositions import Composition
+from sanderling.plan.query.relations import Relations
+from sanderling.plan.query.selects import Draft, SelectPlanner
+from sanderling.plan.trigger.triggers import trigger_draft
+from sanderling.plans import trigger_space
+from sanderling.plans.plan import ALWAYS, NEVER, Plan
 
 
 class Planner:

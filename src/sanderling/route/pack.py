@@ -20,7 +20,7 @@ from sanderling.ingest.read import Ingested
 from sanderling.ingest.slices import Slice
 from sanderling.kernels.hashing import hash_keys
 from sanderling.keys import Keys
-from sanderling.plan.plans import StreamPlan
+from sanderling.plans.plan import StreamPlan
 from sanderling.route.parcels import FOCALS, LETTERS, READINGS, Parcel
 
 I64 = npt.NDArray[np.int64]

@@ -22,9 +22,9 @@ from sanderling.deliver.ledger import write_atomically
 from sanderling.deliver.log import BLOB, Log
 from sanderling.errors import SanderlingError, SessionError, StateError, did_you_mean
 from sanderling.figures import Tally
-from sanderling.plan.living import Change
-from sanderling.plan.plans import ALWAYS, Plan, Template
-from sanderling.plan.tree import solve_of
+from sanderling.plan.grow.living import Change
+from sanderling.plans.nodes import solve_of
+from sanderling.plans.plan import ALWAYS, Plan, Template
 from sanderling.route.controls import activate, announce, ask, mark
 from sanderling.route.parcels import ANSWER, DELTAS, FIGURES, MARK, Parcel
 from sanderling.session.rows import signed, unsigned

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sanderling.deliver.ledger import write_atomically
-from sanderling.plan.table_changes import Read, read_now
+from sanderling.plan.grow.table_changes import Read, read_now
 
 
 class KeptTables:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import pyarrow as pa
 
-from sanderling.plan.plans import Template
+from sanderling.plans.plan import Template
 from sanderling.route.parcels import Parcel
 
 TICK = pa.timestamp("us")

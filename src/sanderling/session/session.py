@@ -26,20 +26,20 @@ from sanderling.deliver.log import Log
 from sanderling.errors import ConfigError, SanderlingError, SessionError, StateError, did_you_mean
 from sanderling.language.script import read_script
 from sanderling.language.statements import DescribeQuery, Explain, Show
+from sanderling.plan.grow.living import Change, LivingPlan
 from sanderling.plan.listing import Listing
-from sanderling.plan.living import Change, LivingPlan
 from sanderling.session.desk import Desk, names_in
 from sanderling.session.journal import SAID, STARTED, Journal, Line
 from sanderling.session.kept_tables import KeptTables
 from sanderling.session.subscription import Subscription
 from sanderling.settings import Settings
 from sanderling.spark.checkpoint import agree, alone_in, digest_of, session_note
-from sanderling.spark.frames import columns_of
 from sanderling.spark.living import Inputs, find_inputs, start_living, updates_of
 from sanderling.spark.plans import PlanFolder
 from sanderling.spark.run import cores_of, in_our_words
 from sanderling.spark.session import start_session
-from sanderling.spark.updates import Wanted
+from sanderling.spark.sources.frames import columns_of
+from sanderling.spark.sources.updates import Wanted
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

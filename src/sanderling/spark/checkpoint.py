@@ -18,7 +18,7 @@ from sanderling.deliver.log import Log
 from sanderling.deliver.targets import Targets
 from sanderling.errors import StateError
 from sanderling.ingest.files import SourceFile
-from sanderling.plan.plans import Plan
+from sanderling.plans.plan import Plan
 
 NOTE = "run.json"
 

@@ -16,17 +16,18 @@ from sanderling.catalog import Stream
 from sanderling.errors import ConfigError
 from sanderling.ingest.files import SourceFile
 from sanderling.pipeline import find_stream, for_source
-from sanderling.plan.plans import Plan
+from sanderling.plans.plan import Plan
 from sanderling.settings import Settings
-from sanderling.spark import control, source, updates
-from sanderling.spark.control import ControlSource
-from sanderling.spark.frames import packed
-from sanderling.spark.placement import shard_keys
+from sanderling.spark.engines.placement import shard_keys
 from sanderling.spark.plans import PlanFolder
 from sanderling.spark.session import stream_settings
-from sanderling.spark.source import SliceSource, SourceSpec, StreamFiles
+from sanderling.spark.sources import control, updates
+from sanderling.spark.sources import files as source
+from sanderling.spark.sources.control import ControlSource
+from sanderling.spark.sources.files import SliceSource, SourceSpec, StreamFiles
+from sanderling.spark.sources.frames import packed
+from sanderling.spark.sources.updates import UpdateSource, Wanted
 from sanderling.spark.stream import Take, start_query
-from sanderling.spark.updates import UpdateSource, Wanted
 
 
 @dataclass(frozen=True, slots=True)

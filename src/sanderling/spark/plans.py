@@ -17,8 +17,8 @@ import pyarrow as pa
 
 from sanderling.deliver.ledger import write_atomically
 from sanderling.pipeline import for_shards
-from sanderling.plan.growth import Growth, grown
-from sanderling.plan.plans import Plan, Template
+from sanderling.plans.growth import Growth, grown
+from sanderling.plans.plan import Plan, Template
 
 # A whole plan is written at every so manieth version: whoever needs one has no long way to it.
 VERSIONS_PER_PLAN = 64

@@ -32,14 +32,14 @@ from sanderling.figures import Tally
 from sanderling.ingest.files import SourceFile
 from sanderling.laps import Laps
 from sanderling.pipeline import find_input, for_source
-from sanderling.plan.plans import Plan
+from sanderling.plans.plan import Plan
 from sanderling.route.parcels import FIGURES, SECONDS, Parcel
 from sanderling.settings import Settings
 from sanderling.spark.checkpoint import agree, alone_in, note_of, refuse_lost_ledger
-from sanderling.spark.placement import shard_keys
+from sanderling.spark.engines.placement import shard_keys
 from sanderling.spark.session import start_session
 from sanderling.spark.signals import held_signals
-from sanderling.spark.source import FORMAT, SliceSource, SourceSpec, StreamFiles
+from sanderling.spark.sources.files import FORMAT, SliceSource, SourceSpec, StreamFiles
 from sanderling.spark.stream import start_stream
 
 Progress = Callable[[int, int], None]  # bytes or rows done, of all

@@ -10,10 +10,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
 from sanderling.pipeline import shard_schemas
-from sanderling.plan.plans import Plan
+from sanderling.plans.plan import Plan
 from sanderling.settings import Settings
+from sanderling.spark.engines.processor import MergeProcessor, ShardProcessor
 from sanderling.spark.plans import PlanFolder
-from sanderling.spark.processor import MergeProcessor, ShardProcessor
 
 Take = Callable[[int, pa.Table], None]  # a batch's number and its blobs
 

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from sanderling.merge.composed import Composed, Input
-from sanderling.merge.merge import Merge
+from sanderling.merge.partition import Merge
 from sanderling.route.parcels import tables_to_bytes
 from sanderling.state.saved import FORMAT, read_saved
 

@@ -13,11 +13,11 @@ import pyarrow as pa
 
 from sanderling.batches import TS
 from sanderling.errors import StateError
-from sanderling.operate.pairs import MoveBatch
-from sanderling.operate.readings import LastReadings, int64_of
+from sanderling.operate.readings.pairs import MoveBatch
+from sanderling.operate.readings.readings import LastReadings, int64_of
+from sanderling.operate.readings.waiting import Wait
 from sanderling.operate.shard import Shard
-from sanderling.operate.stream_shard import Clock, StreamShard
-from sanderling.operate.waiting import Wait
+from sanderling.operate.stream import Clock, StreamShard
 from sanderling.route.parcels import tables_from_bytes, tables_to_bytes
 
 FORMAT = 7

@@ -1,0 +1,1 @@
+"""Untyped values to declared types: what fits, and what does not."""

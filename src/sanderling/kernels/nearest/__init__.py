@@ -1,0 +1,1 @@
+"""Of kNN: points by cell, the nearest of a place, whom a change concerns (influence), which k to choose."""

@@ -1,0 +1,350 @@
+"""The k nearest objects to a place: cells are looked at ring by ring, until no nearer one can come.
+
+2 2 2 2 2
+2 1 1 1 2      The k-th distance so far is a circle; once it is inside the square that has
+2 1 0 1 2      been looked at, nobody outside is nearer.
+2 1 1 1 2
+2 2 2 2 2
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sanderling.kernels.inside.cross import holds_place
+from sanderling.kernels.inside.grid import ABSENT, BOUNDS, BOX, DISC, EVERYWHERE, bucket_of, cell_of
+from sanderling.kernels.jit import jit
+from sanderling.kernels.nearest.cells import NOBODY, beyond, longer, near
+
+Bools = npt.NDArray[np.bool_]
+F64 = npt.NDArray[np.float64]
+I64 = npt.NDArray[np.int64]
+I32 = npt.NDArray[np.int32]
+
+INFINITE = np.inf
+
+
+@jit
+def extent(kind: int, a: float, b: float, c: float, d: float) -> tuple[float, float, float, float]:
+    """A box that certainly holds every place that a region holds."""
+    if kind in (BOX, BOUNDS):
+        return a, b, c, d
+    w, h = c, c if kind == DISC else d
+    # Where the square of a radius is infinite, so is the disc.
+    if kind == EVERYWHERE or (kind == DISC and not np.isfinite(c * c)):
+        return -INFINITE, -INFINITE, INFINITE, INFINITE
+    w, h = beyond(a, w), beyond(b, h)
+    return a - w, b - h, a + w, b + h
+
+
+@jit
+def is_nowhere(x: float, kind: int, a: float) -> bool:
+    """Whether the focal object of a query, or of its region, is absent."""
+    return x != x or a != a or kind == ABSENT
+
+
+@jit
+def is_before(d2: float, point: int, other_d2: float, other: int) -> bool:
+    return d2 < other_d2 or (d2 == other_d2 and point < other)
+
+
+@jit
+def sink(heap_d2: F64, heap: I32, n: int, d2: float, point: int) -> None:
+    """Puts an entry at the top of a heap of n whose top is free; the farthest comes to the top."""
+    at = 0
+    while True:
+        child = 2 * at + 1
+        if child >= n:
+            break
+        if child + 1 < n and is_before(heap_d2[child], heap[child], heap_d2[child + 1], heap[child + 1]):
+            child += 1
+        if not is_before(d2, point, heap_d2[child], heap[child]):
+            break
+        heap_d2[at], heap[at] = heap_d2[child], heap[child]
+        at = child
+    heap_d2[at], heap[at] = d2, point
+
+
+@jit
+def rise(heap_d2: F64, heap: I32, n: int, d2: float, point: int) -> None:
+    """Adds an entry to a heap of n."""
+    at = n
+    while at > 0:
+        above = (at - 1) // 2
+        if not is_before(heap_d2[above], heap[above], d2, point):
+            break
+        heap_d2[at], heap[at] = heap_d2[above], heap[above]
+        at = above
+    heap_d2[at], heap[at] = d2, point
+
+
+@jit
+def nearest_first(heap_d2: F64, heap: I32, n: int) -> None:
+    """A heap to a list, in place."""
+    for last in range(n - 1, 0, -1):
+        d2, point = heap_d2[last], heap[last]
+        heap_d2[last], heap[last] = heap_d2[0], heap[0]
+        sink(heap_d2, heap, last, d2, point)
+
+
+@jit
+def offer(heap_d2: F64, heap: I32, n: int, k: int, dropped: float, d2: float, point: int) -> Any:
+    """An entry that is not farther than the k-th; gives how many there are, and the nearest one left out."""
+    if n < k:
+        rise(heap_d2, heap, n, d2, point)
+        return n + 1, dropped
+    if not is_before(d2, point, heap_d2[0], heap[0]):
+        return n, min(dropped, d2)
+    dropped = min(dropped, heap_d2[0])
+    sink(heap_d2, heap, n, d2, point)
+    return n, dropped
+
+
+@jit
+def seek(
+    x: float, y: float, k: int, condition: int, without: int, without_too: int,
+    kind: int, a: float, b: float, c: float, d: float,
+    size: float, head: I32, next_: I32, bucket: I32, place: F64, holds: Bools, bounds: I64, present: int,
+    farthest: float, heap_d2: F64, heap: I32,
+) -> tuple[int, float]:  # fmt: skip
+    """Fills `heap` with the k nearest, nearest first; gives their number, and the nearest that was left out.
+
+    `farthest` is a distance within which there are k of them, if one is known.
+    """
+    n, dropped = 0, INFINITE
+    mask = len(head) - 1
+    if is_nowhere(x, kind, a):
+        return n, dropped
+    column, line = cell_of(x, size), cell_of(y, size)
+    x1, y1, x2, y2 = extent(kind, a, b, c, d)
+    left, right = max(bounds[0], cell_of(x1, size)), min(bounds[2], cell_of(x2, size))
+    low, high = max(bounds[1], cell_of(y1, size)), min(bounds[3], cell_of(y2, size))
+    if left > right or low > high:
+        return n, dropped
+    ring = max(left - column, column - right, low - line, line - high, 0)
+    last = max(right - column, column - left, high - line, line - low)
+    seen, many = 0, present // 2 + 64
+    while ring <= last:
+        first_column, last_column = max(column - ring, left), min(column + ring, right)
+        first_line, last_line = max(line - ring, low), min(line + ring, high)
+        seen += last_column - first_column + last_line - first_line + 1
+        if seen > many:
+            break
+        for at in range(first_column, last_column + 1):
+            is_side = at in (column - ring, column + ring)
+            step = 1 if is_side else max(2 * ring, 1)
+            for on in range(first_line if is_side else line - ring, last_line + 1, step):
+                # In this very function: a call with so many arrays would cost as much as the look itself.
+                p = head[bucket_of(at, on, mask)] if on >= first_line else NOBODY
+                while p >= 0:
+                    px, py = place[p, 0], place[p, 1]
+                    dx, dy = px - x, py - y
+                    d2 = dx * dx + dy * dy
+                    if (
+                        d2 <= farthest
+                        and p != without and p != without_too and holds[condition, p]
+                        and (kind == EVERYWHERE or holds_place(kind, a, b, c, d, px, py))
+                        # Other cells may share the bucket, and have their turn.
+                        and cell_of(px, size) == at and cell_of(py, size) == on
+                    ):  # fmt: skip
+                        n, dropped = offer(heap_d2, heap, n, k, dropped, d2, p)  # type: ignore[arg-type]
+                        if n == k:
+                            farthest = heap_d2[0]
+                    p = next_[p]
+        if n == k:
+            edge = INFINITE
+            if column - ring > left:
+                edge = min(edge, x - (column - ring) * size)
+            if column + ring < right:
+                edge = min(edge, (column + ring + 1) * size - x)
+            if line - ring > low:
+                edge = min(edge, y - (line - ring) * size)
+            if line + ring < high:
+                edge = min(edge, (line + ring + 1) * size - y)
+            # Sums, products and squares round.
+            edge -= 1e-9 * size * (ring + 1) + 1e-12 * (abs(x) + abs(y))
+            if edge > 0 and heap_d2[0] < edge * edge * (1 - 1e-12):
+                break
+        ring += 1
+    if seen > many:
+        # More cells than objects: rather look at every object.
+        n, dropped = 0, INFINITE
+        for p in range(len(bucket)):
+            if bucket[p] >= 0 and p != without and p != without_too and holds[condition, p]:
+                px, py = place[p, 0], place[p, 1]
+                dx, dy = px - x, py - y
+                d2 = dx * dx + dy * dy
+                if (n < k or d2 <= heap_d2[0]) and holds_place(kind, a, b, c, d, px, py):
+                    n, dropped = offer(heap_d2, heap, n, k, dropped, d2, p)
+    nearest_first(heap_d2, heap, n)
+    return n, dropped
+
+
+@jit
+def tied(
+    x: float, y: float, kth: float, condition: int, without: int, without_too: int,
+    kind: int, a: float, b: float, c: float, d: float,
+    size: float, level: I32, head: I32, next_: I32, bucket: I32, place: F64, holds: Bools, found: I32,
+) -> int:  # fmt: skip
+    """Writes to `found` everybody whose distance is at most the k-th; gives their number."""
+    r = np.sqrt(kth)
+    w, h = beyond(x, r), beyond(y, r)
+    many = near(size, level, head, next_, bucket, place, 0, x - w, y - h, x + w, y + h, found)
+    n = 0
+    for p in found[:many]:
+        px, py = place[p, 0], place[p, 1]
+        dx, dy = px - x, py - y
+        if (
+            dx * dx + dy * dy <= kth and p != without and p != without_too and holds[condition, p]
+            and holds_place(kind, a, b, c, d, px, py)
+        ):  # fmt: skip
+            found[n] = p
+            n += 1
+    return n
+
+
+@jit
+def surely_within(
+    x: float, y: float, kept: I32, condition: int, kind: int, a: float, b: float, c: float, d: float,
+    bucket: I32, place: F64, holds: Bools,
+) -> float:  # fmt: skip
+    """The distance of the farthest of some objects; infinite if one of them does not count any more."""
+    farthest = 0.0
+    for p in kept:
+        px, py = place[p, 0], place[p, 1]
+        if bucket[p] < 0 or not holds[condition, p] or not holds_place(kind, a, b, c, d, px, py):
+            return INFINITE
+        dx, dy = px - x, py - y
+        farthest = max(farthest, dx * dx + dy * dy)
+    return farthest
+
+
+@jit
+def patched(
+    x: float, y: float, k: int, kth: float, touching: I32, first: int, last: int,
+    kept: I32, kept_d2: F64, start: int, n: int,
+    condition: int, without: int, without_too: int, kind: int, a: float, b: float, c: float, d: float,
+    bucket: I32, place: F64, holds: Bools, list_d2: F64, list_: I32,
+) -> int:  # fmt: skip
+    """A list of n after some objects have changed, if it still holds the k nearest; gives its length, or -1.
+
+    All that are not farther than the k-th was are those who were in the list, but for who left, and
+    who came. If these are k, nobody else needs to be looked at.
+    """
+    for j in range(n):
+        list_d2[j], list_[j] = kept_d2[start + j], kept[start + j]
+    for e in range(first, last):
+        o = touching[e]
+        for at in range(n):
+            if list_[at] == o:
+                n -= 1
+                for j in range(at, n):
+                    list_d2[j], list_[j] = list_d2[j + 1], list_[j + 1]
+                break
+        if bucket[o] < 0 or o in (without, without_too) or not holds[condition, o]:
+            continue
+        dx, dy = place[o, 0] - x, place[o, 1] - y
+        d2 = dx * dx + dy * dy
+        if d2 <= kth and holds_place(kind, a, b, c, d, place[o, 0], place[o, 1]):
+            at = n
+            while at > 0 and is_before(d2, o, list_d2[at - 1], list_[at - 1]):
+                list_d2[at], list_[at] = list_d2[at - 1], list_[at - 1]
+                at -= 1
+            list_d2[at], list_[at] = d2, o
+            n += 1
+    if (n < k and kth < INFINITE) or (n > k and list_d2[k] == list_d2[k - 1]):
+        return -1
+    return min(n, k)
+
+
+@jit
+def find_nearest(
+    which: I32, wanted: I64, first: I64, touching: I32, seekers: Any, sights: Any, scene: Any
+) -> tuple[I64, I32, F64]:
+    """For each of some queries all objects up to the distance of the `wanted`-th, nearest first.
+
+    `touching[first[i]:first[i + 1]]` are the only objects that changed, if there are some; then its
+    kept list is as good as a search.
+
+
+    Gives where each list begins, the objects, and the squares of their distances. A list is longer
+    than wanted only where distances are equal.
+    """
+    condition, focal, region_focal = seekers.condition, seekers.focal, seekers.region_focal
+    kind, region, at = sights.kind, sights.region, sights.place
+    k, start, count, kept, kept_d2 = seekers.k, seekers.start, sights.kept_count, sights.kept, sights.kept_d2
+    kth = sights.kth
+    size, level, head, next_, _, bucket, place, _ = scene.objects
+    holds, bounds, own, present = scene.holds, scene.bounds, scene.own, scene.present[0]
+    room = 16
+    for i in range(len(which)):
+        room = max(room, wanted[i] + first[i + 1] - first[i])
+    heap_d2, heap = np.empty(room), np.empty(room, np.int32)
+    starts = np.empty(len(which) + 1, np.int64)
+    starts[0] = 0
+    total = 0
+    for i in range(len(which)):
+        total += min(wanted[i], 1024)
+    out, out_d2 = np.empty(total + 16, np.int32), np.empty(total + 16)
+    found = np.empty(0, np.int32)
+    end = 0
+    for i in range(len(which)):
+        q = which[i]
+        without = own[focal[q]] if focal[q] >= 0 else -1
+        without_too = own[region_focal[q]] if region_focal[q] >= 0 else -1
+        x, y, kind_q = at[q, 0], at[q, 1], kind[q]
+        a, b, c, d = region[q, 0], region[q, 1], region[q, 2], region[q, 3]
+        n, dropped, farthest = -1, INFINITE, INFINITE
+        if first[i] < first[i + 1] and count[q] <= k[q]:
+            n = patched(
+                x, y, k[q], kth[q], touching, first[i], first[i + 1], kept, kept_d2, start[q], count[q],
+                condition[q], without, without_too, kind_q, a, b, c, d, bucket, place, holds, heap_d2, heap,
+            )  # fmt: skip
+        if n < 0 and count[q] == wanted[i] == k[q]:
+            # Most of those who were nearest still are near.
+            before = kept[start[q] : start[q] + count[q]]
+            farthest = surely_within(x, y, before, condition[q], kind_q, a, b, c, d, bucket, place, holds)
+        if n < 0:
+            n, dropped = seek(
+                x, y, wanted[i], condition[q], without, without_too, kind_q, a, b, c, d,
+                size[0], head, next_, bucket, place, holds, bounds, present, farthest, heap_d2, heap,
+            )  # fmt: skip
+        is_tied = n == wanted[i] and dropped == heap_d2[n - 1]
+        if is_tied:
+            if len(found) == 0:
+                found = np.empty(len(level), np.int32)
+            n = tied(
+                x, y, heap_d2[n - 1], condition[q], without, without_too, kind_q, a, b, c, d,
+                size[0], level, head, next_, bucket, place, holds, found,
+            )  # fmt: skip
+        while end + n > len(out):
+            out, out_d2 = longer(out), longer(out_d2)
+        if is_tied:
+            for j in range(n):
+                dx, dy = place[found[j], 0] - x, place[found[j], 1] - y
+                out[end + j], out_d2[end + j] = found[j], dx * dx + dy * dy
+        else:
+            for j in range(n):
+                out[end + j], out_d2[end + j] = heap[j], heap_d2[j]
+        end += n
+        starts[i + 1] = end
+    return starts, out[:end], out_d2[:end]
+
+
+def plain_nearest(q: int, seekers: Any, sights: Any, scene: Any) -> list[tuple[int, float]]:
+    """The reference twin of `find_nearest`: one query, every object, no cells."""
+    x, y = sights.place[q]
+    focals = (seekers.focal[q], seekers.region_focal[q])
+    without = [scene.own[f] for f in focals if f >= 0]
+    found = []
+    for o, (px, py) in enumerate(scene.objects.place):
+        is_there = px == px and x == x and scene.holds[seekers.condition[q], o] and o not in without
+        a, b, c, d = sights.region[q]
+        if is_there and holds_place(sights.kind[q], a, b, c, d, px, py):
+            dx, dy = px - x, py - y
+            found.append((o, float(dx * dx + dy * dy)))
+    kth = sorted(d2 for _, d2 in found)[: seekers.k[q]][-1:]
+    return sorted((o, d2) for o, d2 in found if not kth or d2 <= kth[0])

@@ -1,0 +1,1 @@
+"""Of CREATE TRIGGER: events dealt to triggers, kept as long as they are needed, searched for solutions."""

@@ -1,0 +1,1 @@
+"""Of WINDOW: which reading follows which, and which one ends the time of which."""

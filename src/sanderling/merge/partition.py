@@ -1,0 +1,307 @@
+"""One merge partition: what needs several shards, put together per query.
+
+The engine is pure: parcels in, parcels out. Queries are spread over merge partitions by their
+numbers, triggers that are bounded in distance by space as well (tracts.py); queries that a shard can
+finish never come here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from sanderling.figures import Figures
+from sanderling.merge.composed import Closed, Composed, Input
+from sanderling.merge.latest import MergeLatest, Order
+from sanderling.merge.nearest import MergeNearest
+from sanderling.operate.consolidate import consolidate
+from sanderling.plans.plan import Plan, Plans, StreamPlan, Template
+from sanderling.route.by_space import Partition, Tracts, by_query
+from sanderling.route.controls import told_figures
+from sanderling.route.parcels import (
+    ANSWER,
+    ASK,
+    CANDIDATES,
+    CLOCK,
+    DELTAS,
+    LISTING,
+    PLAN,
+    SIGHTINGS,
+    Parcel,
+)
+from sanderling.route.sightings import count
+
+
+def needs_merge(templates: dict[int, Template], parcel: Parcel) -> bool:
+    """Whether a shard's parcel goes to the merge partitions, rather than straight to delivery."""
+    if parcel.kind == ANSWER:
+        return templates[parcel.header["template"]].into is not None
+    return parcel.kind in (CANDIDATES, SIGHTINGS, CLOCK, LISTING, PLAN, ASK) or (
+        parcel.kind == DELTAS and templates[parcel.header["template"]].is_merged
+    )
+
+
+def merge_of(
+    parcel: Parcel, partitions: int, tracts: Mapping[int, tuple[int, Tracts]]
+) -> Iterator[tuple[int, Parcel]]:
+    """The parts of a parcel that needs merging, with the merge partition each goes to: by query, or by space.
+
+    A plan is for all of them, and so are the time and the order of readings. `tracts` is by template.
+    """
+    if parcel.kind in (PLAN, LISTING) or partitions == 1:
+        yield from ((number, parcel) for number in range(partitions))
+        return
+    if parcel.kind == ASK:
+        queries = parcel.header["queries"]
+        for number in sorted({query % partitions for query in queries}):
+            mine = [query for query in queries if query % partitions == number]
+            yield number, Parcel(ASK, parcel.table, {**parcel.header, "queries": mine})
+        return
+    if parcel.kind == SIGHTINGS:
+        branch, own = tracts.get(parcel.header["template"], (0, None))
+        shares = (
+            by_query(parcel.table, partitions)
+            if own is None
+            else own.shared_out(branch, parcel.table, partitions)
+        )
+        for number, rows in shares:
+            yield number, Parcel(SIGHTINGS, rows, parcel.header)
+        return
+    query = parcel.table.column("query").to_numpy()
+    home, is_everywhere = query % partitions, np.zeros(len(query), np.bool_)
+    if parcel.kind == CLOCK:
+        for _, own in tracts.values():
+            is_everywhere |= np.isin(query, own.queries)
+    numbers = range(partitions) if parcel.kind == CLOCK else np.unique(home).tolist()
+    for number in numbers:
+        mine = pa.array((home == number) | is_everywhere)
+        yield number, Parcel(parcel.kind, parcel.table.filter(mine), parcel.header)
+
+
+class Merge:
+    """All streams of one of so many merge partitions. While the plan lives, `plans` gives each version of it.
+
+    Promises (tests/properties/test_knn.py, test_sql.py):
+      exact     signed rows are the difference of two answers, whichever shard they come from
+      complete  a batch's parcels of all shards come together: all shards close the same ticks in it
+    """
+
+    def __init__(self, plan: Plan, number: int, plans: Plans | None = None, partitions: int = 1):
+        self.number = number
+        self.partition = Partition(number, partitions)
+        self.plans = plans
+        self.is_counting = False
+        self.figures = Figures()
+        self.nearest: dict[int, MergeNearest] = {}
+        self.latest: dict[int, MergeLatest] = {}
+        self.orders: dict[str, Order] = {}  # by stream
+        self.composed: dict[int, Composed] = {}  # by the template of the composed queries
+        self.closed: Closed = {}  # by stream, of those that composed queries read
+        # What came for trees since it was last saved, batch by batch: replaying it gives their state.
+        self.came: list[tuple[dict[int, Input], Closed]] = []
+        self._follow(plan)
+
+    def _follow(self, plan: Plan, is_running: bool = False) -> None:
+        """What is known of queries that the plan does not have is forgotten."""
+        before, self.nearest, self.version = self.nearest, {}, plan.version
+        self.templates = plan.templates()
+        for stream in plan.streams:
+            for template in (t for t in stream.templates if t.is_nearest):
+                part = before.get(template.id)
+                if part is None:
+                    part = MergeNearest(stream, template)
+                else:
+                    part.turn_to(stream)
+                self.nearest[template.id] = part
+            self._follow_latest(stream)
+        trees, self.composed = self.composed, {}
+        tables = {t.name: t for t in plan.tables}
+        for planned in plan.trees:
+            known = trees.get(planned.template.id)
+            if known is None:
+                known = Composed(planned, tables, is_running, self.partition)
+            else:
+                known.turn_to(planned, tables)
+            self.composed[planned.template.id] = known
+
+    def _follow_latest(self, plan: StreamPlan) -> None:
+        """The same of rows of the last readings, and of their order."""
+        name = plan.stream.name
+        templates = {t.id: t for t in plan.templates if t.is_of_last}
+        self.latest = {n: p for n, p in self.latest.items() if p.stream != name or n in templates}
+        if not templates:
+            self.orders.pop(name, None)
+            return
+        self.orders.setdefault(name, Order(plan)).turn_to(plan)
+        for template in templates.values():
+            if template.id not in self.latest:
+                self.latest[template.id] = MergeLatest(plan, template)
+            self.latest[template.id].turn_to(plan)
+
+    def turn_to(self, version: int) -> None:
+        """Goes on under this version; those between need no look, since no number is given twice."""
+        if version > self.version:
+            self._follow(self.plan_of(version), is_running=True)
+
+    def begin_at(self, version: int) -> None:
+        """A new merge partition begins with this version; its lists come from what was saved."""
+        self._follow(self.plan_of(version))
+
+    def plan_of(self, version: int) -> Plan:
+        assert self.plans is not None, "a merge partition that turns needs to know where plans are"
+        return self.plans(version)
+
+    def advance(self, parcels: list[Parcel]) -> list[Parcel]:
+        """One batch: signed rows and answers come back; what is not to be merged passes through."""
+        out = []
+        self.figures.clear()
+        # All shards have turned before they closed a tick of this batch.
+        self.turn_to(max((p.header["version"] for p in parcels if p.kind == PLAN), default=self.version))
+        for composed in self.composed.values():
+            composed.tree.count_anew()
+        together: dict[tuple[str, str, int], list[Parcel]] = {}
+        for parcel in parcels:
+            if self._is_of_last(parcel):
+                pass
+            elif parcel.kind in (CANDIDATES, DELTAS, SIGHTINGS):
+                key = (parcel.kind, parcel.header["stream"], parcel.header["template"])
+                together.setdefault(key, []).append(parcel)
+            elif parcel.kind not in (PLAN, ASK, CLOCK) and not self._is_of_branch(parcel):
+                out.append(parcel)
+        inputs: dict[int, Input] = {}
+        for (kind, stream, template), mine in together.items():
+            with self.figures.timed(f"merge {template}"):
+                if kind == CANDIDATES:
+                    lists = [(p.header["shard"], p.table) for p in mine if p.table.num_rows]
+                    rows = self.nearest[template].advance(lists) if lists else pa.table({})
+                else:
+                    rows = pa.concat_tables([p.table for p in mine])
+                    rows = consolidate(rows) if self.templates[template].into is None else rows
+            self._count(template, mine, rows)
+            into = self.templates[template].into
+            if into is not None and rows.num_rows:
+                branch = self.composed[into].planned.branches.index(template)
+                inputs.setdefault(into, Input()).rows[branch] = rows
+            elif rows.num_rows:
+                out.append(Parcel(DELTAS, rows, {"template": template, "stream": stream}))
+        for told in self._latest([p for p in parcels if self._is_of_last(p)]):
+            into = self.templates[told.header["template"]].into
+            if into is None:
+                out.append(told)
+            else:
+                branch = self.composed[into].planned.branches.index(told.header["template"])
+                inputs.setdefault(into, Input()).rows[branch] = told.table
+        out += self._compose(inputs, [p for p in parcels if p.kind == CLOCK])
+        if self.is_counting:
+            for number, composed in self.composed.items():
+                composed.tree.count_into(self.figures, f"tree {number}")
+            if len(self.figures):
+                out.append(told_figures(f"merge {self.number}", "", self.figures))
+        return out + self._answers(parcels)
+
+    def _count(self, template: int, came: list[Parcel], told: pa.Table) -> None:
+        self.figures.add(f"merge {template}", sum(count(p.table) for p in came), count(told))
+
+    # ----- the last readings of all
+
+    def _is_of_last(self, parcel: Parcel) -> bool:
+        return parcel.kind == LISTING or (
+            parcel.kind == CANDIDATES and parcel.header["template"] in self.latest
+        )
+
+    def _latest(self, parcels: list[Parcel]) -> Iterator[Parcel]:
+        """Rows of the last readings; before them the order of all readings goes on."""
+        for stream in sorted({p.header["stream"] for p in parcels}):
+            mine = [p for p in parcels if p.header["stream"] == stream and p.table.num_rows]
+            order = self.orders[stream]
+            parts = {n: part for n, part in self.latest.items() if part.stream == stream}
+            anew = [p for p in parcels if p.kind == LISTING and p.header["is_anew"]]
+            anew = [p for p in anew if p.header["stream"] == stream]
+            if anew:
+                order.begin_anew([_of_shard(p) for p in anew], anew[0].header["reach"])
+                for part in parts.values():
+                    part.replace(order)
+            order.append([_of_shard(p) for p in mine if p.kind == LISTING and not p.header["is_anew"]])
+            for number, part in parts.items():
+                came = [p for p in mine if p.kind == CANDIDATES and p.header["template"] == number]
+                with self.figures.timed(f"merge {number}"):
+                    rows = part.advance([_of_shard(p) for p in came], order)
+                self._count(number, came, rows)
+                if rows.num_rows:
+                    yield Parcel(DELTAS, rows, {"template": number, "stream": stream})
+            order.forget()
+
+    # ----- composed queries
+
+    def _is_of_branch(self, parcel: Parcel) -> bool:
+        return parcel.kind == ANSWER and self.templates[parcel.header["template"]].into is not None
+
+    def _compose(self, inputs: dict[int, Input], clocks: list[Parcel]) -> list[Parcel]:
+        closed = dict(self.closed)
+        for clock in clocks:
+            closed[clock.header["stream"]] = (clock.header["closed_to"], clock.header["is_ended"])
+            for template, composed in self.composed.items():
+                is_mine = np.isin(clock.table.column("query").to_numpy(), composed.planned.queries)
+                if is_mine.any():
+                    mine = inputs.setdefault(template, Input())
+                    mine.turns = pa.concat_tables([mine.turns, clock.table.filter(pa.array(is_mine))])
+        if inputs or clocks:
+            self.came.append((inputs, closed))
+        return self.compose(inputs, closed)
+
+    def compose(self, inputs: dict[int, Input], closed: Closed, without: Sequence[int] = ()) -> list[Parcel]:
+        """What came for trees goes through them; also again, when a batch is replayed, but for some trees."""
+        self.closed = closed
+        out = []
+        for template, composed in self.composed.items():
+            if template in without:
+                continue
+            rows = composed.advance(inputs.get(template, Input()), closed)
+            if rows.num_rows:
+                header = {"template": template, "stream": composed.planned.outlet}
+                out.append(Parcel(DELTAS, rows, header))
+        return out
+
+    # ----- whole answers
+
+    def _answers(self, parcels: list[Parcel]) -> list[Parcel]:
+        """After the rows of a batch are in."""
+        told = [p for p in parcels if p.kind == ASK]
+        out = [answer for ask in told for answer in self._own_answers(ask)]
+        asks = {ask.header["ask"]: ask for ask in told}
+        for number, ask in asks.items():
+            queries = sorted({q for a in told if a.header["ask"] == number for q in a.header["queries"]})
+            of_branches = [
+                p for p in (*parcels, *out)
+                if p.kind == ANSWER and p.header["ask"] == number and self._is_of_branch(p)
+            ]  # fmt: skip
+            out = [p for p in out if not self._is_of_branch(p)]
+            for template, composed in self.composed.items():
+                rows: dict[int, list[pa.Table]] = {}
+                for parcel in of_branches:
+                    if parcel.header["template"] in composed.planned.branches:
+                        branch = composed.planned.branches.index(parcel.header["template"])
+                        rows.setdefault(branch, []).append(parcel.table)
+                whole = {branch: pa.concat_tables(tables) for branch, tables in rows.items()}
+                answer = composed.answer(queries, whole, ask.header["tick"])
+                if answer.num_rows:
+                    header = {"ask": number, "template": template, "stream": composed.planned.outlet}
+                    out.append(Parcel(ANSWER, answer, header))
+        return out
+
+    def _own_answers(self, ask: Parcel) -> Iterator[Parcel]:
+        """Of what is merged here by itself. Each stream of a composed query asks, for its own branches."""
+        parts: dict[int, MergeNearest | MergeLatest] = {**self.nearest, **self.latest}
+        for template, part in parts.items():
+            if part.template.stream != ask.header["stream"]:
+                continue
+            rows = part.answer(ask.header["queries"], ask.header["tick"])
+            if rows.num_rows:
+                header = {"ask": ask.header["ask"], "template": template, "stream": ask.header["stream"]}
+                yield Parcel(ANSWER, rows, header)
+
+
+def _of_shard(parcel: Parcel) -> tuple[int, pa.Table]:
+    return parcel.header["shard"], parcel.table

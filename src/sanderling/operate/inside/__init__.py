@@ -1,0 +1,5 @@
+"""INSIDE: who is in which region, told as entries and exits.
+
+moved objects ──► inside (kernels/inside) ──► tell: judged exactly ──► rows: the select list
+                    └─► moving: regions that follow a focal object
+"""

@@ -1,0 +1,113 @@
+"""Pairs to signed rows: the select list, evaluated only for what is emitted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sanderling import relational
+from sanderling.batches import QUERIES, DeltaBatch
+from sanderling.operate.consolidate import consolidate
+from sanderling.operate.readings.pairs import PairBatch
+from sanderling.plans.plan import OutputColumn, Regions, Template
+from sanderling.route.sightings import lists_of
+
+I64 = npt.NDArray[np.int64]
+I32 = npt.NDArray[np.int32]
+Columns = Callable[[str], pa.ChunkedArray]
+
+
+@dataclass(frozen=True, slots=True)
+class Emission:
+    """What goes out: the tick, the region, the reading's row, and the sign."""
+
+    tick: I64
+    region: I64
+    row: I64
+    sign: npt.NDArray[np.int8]
+
+    def __len__(self) -> int:
+        return len(self.tick)
+
+    @classmethod
+    def of(cls, pairs: PairBatch, is_changed: npt.NDArray[np.bool_]) -> Emission:
+        """Exits with the old reading, entries with the new; who stays goes out and in if its row changed."""
+        goes = pairs.was & (~pairs.is_ | is_changed)
+        comes = pairs.is_ & (~pairs.was | is_changed)
+        sign = np.concatenate([np.full(int(goes.sum()), -1, np.int8), np.full(int(comes.sum()), 1, np.int8)])
+        return cls(
+            np.concatenate([pairs.tick[goes], pairs.tick[comes]]),
+            np.concatenate([pairs.region[goes], pairs.region[comes]]),
+            np.concatenate([pairs.old_row[goes], pairs.new_row[comes]]),
+            sign,
+        )
+
+
+def signed_rows(
+    emission: Emission, template: Template, constants: pa.Table, regions: Regions, store: pa.Table
+) -> pa.Table:
+    """The rows of one template: query, tick, sign and the select list."""
+    rows = pa.array(emission.row)
+    in_template = pa.array(regions.row_in_template[emission.region])
+
+    def column(read: str) -> pa.ChunkedArray:
+        return (
+            store.column(read[2:]).take(rows)
+            if read.startswith("r:")
+            else constants.column(read).take(in_template)
+        )
+
+    columns = _selected(template, column, len(emission))
+    schema = template.schema()
+    sign = pa.array(emission.sign, schema.field("sign").type)
+    fixed = [pa.array(regions.query[emission.region]), pa.array(emission.tick), sign]
+    return pa.Table.from_arrays([*fixed, *columns], schema=schema)
+
+
+def sightings(row: I64, tick: I64, start: I32, query: I32, template: Template, store: pa.Table) -> pa.Table:
+    """Readings by row, each with the queries that take it, and the select list, evaluated once a reading."""
+    at = pa.array(row)
+    columns = _selected(template, lambda read: store.column(read[2:]).take(at), len(row))
+    names = [f"c{i}" for i in range(len(columns))]
+    lists = lists_of(start, query)
+    return pa.table([pa.array(tick), lists, *columns], names=["tick", QUERIES, *names])
+
+
+def _selected(template: Template, column: Columns, n: int) -> list[pa.ChunkedArray]:
+    """The select list over columns by what reads them."""
+    expressions = [o for o in template.outputs if not o.is_plain]
+    evaluated = iter(_evaluated(expressions, column, n))
+    return [column(o.source) if o.is_plain else next(evaluated) for o in template.outputs]
+
+
+def cancelled(gone: list[DeltaBatch], came: list[DeltaBatch]) -> list[DeltaBatch]:
+    """What regions took back and others began with: a row of a table may be there again, in another shape."""
+    again = {batch.template: batch.rows for batch in came}
+    both = {batch.template: pa.concat_tables([batch.rows, again[batch.template]])
+            for batch in gone if batch.template in again}  # fmt: skip
+    found = [DeltaBatch(template, consolidate(rows)) for template, rows in both.items()]
+    alone = [batch for batch in (*gone, *came) if batch.template not in both]
+    return alone + [batch for batch in found if batch.rows.num_rows]
+
+
+def _evaluated(outputs: list[OutputColumn], column: Columns, n: int) -> list[pa.ChunkedArray]:
+    if not outputs:
+        return []
+    reads = sorted({r for o in outputs for r in o.reads})
+    columns = {r: column(r) for r in reads}
+    table = pa.table(columns) if columns else pa.table({"one": pa.array(np.zeros(n, np.int8))})
+    answers = relational.evaluate([o.sql for o in outputs], table)
+    return [_finite(a.cast(o.type.arrow)) for o, a in zip(outputs, answers, strict=True)]
+
+
+def _finite(values: pa.ChunkedArray) -> pa.ChunkedArray:
+    """An expression without a finite value is NULL, and there is one zero."""
+    if not pa.types.is_floating(values.type):
+        return values
+    finite = pc.if_else(pc.is_finite(values), values, pa.scalar(None, values.type))
+    return pc.add(finite, pa.scalar(0.0, values.type))

@@ -1,0 +1,147 @@
+"""Pairs to signed rows: judged exactly, template by template, and evaluated."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import shapely
+
+from sanderling.batches import DeltaBatch, LatestBatch, SightingBatch
+from sanderling.kernels.order import ordered_by
+from sanderling.operate.consolidate import consolidate, put_together
+from sanderling.operate.inside.rows import Emission, sightings, signed_rows
+from sanderling.operate.readings.pairs import PairBatch
+from sanderling.operate.readings.readings import Stored
+from sanderling.operate.where.asks import Asks, columns_of
+from sanderling.operate.where.conditions import pairs_judged
+from sanderling.plans.plan import POLYGON, StreamPlan, Template
+
+I64 = npt.NDArray[np.int64]
+I32 = npt.NDArray[np.int32]
+
+NO_NUMBERS = np.empty(0, np.int64)
+
+Told = DeltaBatch | LatestBatch | SightingBatch
+
+
+@dataclass(frozen=True, slots=True)
+class Tell:
+    """Knows the plan and what each region asks; the readings are handed in."""
+
+    plan: StreamPlan
+    asks: Asks
+    polygons: npt.NDArray[np.object_]
+
+    def rows(self, found: list[PairBatch], objects: Stored) -> list[DeltaBatch]:
+        """What the pairs, found by bounds and by what is the same for many, turn out to say."""
+        return [told for told in self.held(found, objects, NO_NUMBERS) if isinstance(told, DeltaBatch)]
+
+    def held(self, found: list[PairBatch], objects: Stored, number: I64) -> list[Told]:
+        """The same of readings that windows hold, by row with their numbers."""
+        found = [pairs for pairs in found if len(pairs)]
+        if not found:
+            return []
+        pairs = self._exact(PairBatch.concat(found), objects)
+        template_of = self.plan.regions.template[pairs.region]
+        told: list[Told] = []
+        for template, constants in zip(self.plan.templates, self.plan.constants, strict=True):
+            mine = pairs.take(template_of == template.id) if len(self.plan.templates) > 1 else pairs
+            if len(mine):
+                self.asks.figures.add(f"inside {template.id}", rows_out=len(mine))
+                self._count(mine, template)
+                told += self._told(mine, template, constants, objects, number)
+        return told
+
+    def _told(
+        self, pairs: PairBatch, template: Template, constants: pa.Table, objects: Stored, number: I64
+    ) -> list[Told]:
+        emission = self._emission(pairs, template, constants, objects)
+        if template.is_sighted:
+            return self._sighted(emission, template, objects)
+        started = time.perf_counter()
+        rows = signed_rows(emission, template, constants, self.plan.regions, objects.store)
+        found = rows.num_rows
+        if template.is_of_last:
+            rows = rows.set_column(2, "number", pa.array(number[emission.row]))
+        else:
+            rows = self._consolidated(rows, template)
+        seconds = time.perf_counter() - started
+        self.asks.figures.add(f"select {template.id}", found, rows.num_rows, seconds)
+        if template.is_of_last:
+            return [LatestBatch(template.id, rows)]
+        return [DeltaBatch(template.id, rows)] if rows.num_rows else []
+
+    def _sighted(self, emission: Emission, template: Template, objects: Stored) -> list[Told]:
+        """Readings that met regions, by row; one that met several regions of a query has it several times."""
+        order = ordered_by(np.arange(len(emission)), emission.row)
+        row, first = np.unique(emission.row[order], return_index=True)
+        start = np.append(first, len(order)).astype(np.int32)
+        query = self.plan.regions.query[emission.region[order]]
+        return self.sightings(row, emission.tick[order][first], start, query, template, objects)
+
+    def sightings(
+        self, row: I64, tick: I64, start: I32, query: I32, template: Template, objects: Stored
+    ) -> list[Told]:
+        """Readings of a branch of triggers, with the queries that take them."""
+        if not len(query):
+            return []
+        started = time.perf_counter()
+        rows = sightings(row, tick, start, query, template, objects.store)
+        seconds = time.perf_counter() - started
+        self.asks.figures.add(f"select {template.id}", len(query), len(query), seconds)
+        return [SightingBatch(template.id, rows)]
+
+    def _count(self, pairs: PairBatch, template: Template) -> None:
+        ordered = self.asks.orders.get(template.id)
+        if ordered is not None:
+            ordered.counts.pairs += int(np.count_nonzero(pairs.was) + np.count_nonzero(pairs.is_))
+
+    def _exact(self, pairs: PairBatch, objects: Stored) -> PairBatch:
+        """The kernel judged polygons by their bounds: now by their borders."""
+        which = np.flatnonzero(self.plan.regions.kind[pairs.region] == POLYGON)
+        for is_in, rows in pairs.sides():
+            some = which[is_in[which]]
+            if len(some):
+                shapes = self.polygons[pairs.region[some]]
+                is_in[some] = shapely.intersects_xy(shapes, objects.x[rows[some]], objects.y[rows[some]])
+        return pairs
+
+    def _emission(
+        self, pairs: PairBatch, template: Template, constants: pa.Table, objects: Stored
+    ) -> Emission:
+        if template.id in self.asks.by_pair:
+            self._judge(pairs, template, constants, objects)
+        return Emission.of(pairs, (pairs.changed & self.asks.shows[pairs.region]) != 0)
+
+    def _consolidated(self, rows: pa.Table, template: Template) -> pa.Table:
+        may_cancel = template.needs_consolidation or self.asks.are_bits_shared
+        if not may_cancel or not rows.num_rows:
+            return rows
+        return consolidate(rows) if template.into is None else put_together(rows)
+
+    def _judge(self, pairs: PairBatch, template: Template, constants: pa.Table, objects: Stored) -> None:
+        """WHERE over readings and the constants of the very region they meet."""
+        assert template.where is not None
+        figures, where = self.asks.figures, f"where {template.id}"
+        for is_in, rows in pairs.sides():
+            some = np.flatnonzero(is_in)
+            if len(some):
+                in_template = self.plan.regions.row_in_template[pairs.region[some]]
+                with figures.timed(where):
+                    is_in[some] = pairs_judged(
+                        template, columns_of(objects, rows[some]), constants, in_template
+                    )
+                figures.add(where, len(some), np.count_nonzero(is_in[some]))
+
+
+def prepared(wkb: tuple[bytes | None, ...]) -> npt.NDArray[np.object_]:
+    """Geometries ready for many tests, None where a region is no polygon."""
+    if not any(wkb):
+        return np.broadcast_to(np.array(None, dtype=object), len(wkb))
+    shapes = shapely.from_wkb(np.array(wkb, dtype=object))
+    shapely.prepare(shapes)
+    return np.asarray(shapes, dtype=object)

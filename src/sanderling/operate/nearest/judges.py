@@ -1,0 +1,47 @@
+"""Whether a query takes an object where no kernel can tell: exact polygons, and conditions of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import shapely
+
+from sanderling.operate.readings.readings import LastReadings
+from sanderling.operate.where.asks import Asks, columns_of
+from sanderling.operate.where.conditions import pairs_judged
+from sanderling.plans.plan import POLYGON, StreamPlan
+
+Bools = npt.NDArray[np.bool_]
+I64 = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    plan: StreamPlan
+    asks: Asks
+    polygons: npt.NDArray[np.object_]
+
+    def takes(self, region: I64, rows: I64, objects: LastReadings) -> Bools:
+        """For pairs of a region and a reading, whether the one takes the other; their boxes meet already."""
+        regions = self.plan.regions
+        takes = np.ones(len(rows), np.bool_)
+        some = np.flatnonzero(regions.kind[region] == POLYGON)
+        if len(some):
+            shapes = self.polygons[region[some]]
+            takes[some] = shapely.intersects_xy(shapes, objects.x[rows[some]], objects.y[rows[some]])
+        template_of = regions.template[region]
+        for template, constants in zip(self.plan.templates, self.plan.constants, strict=True):
+            if template.id not in self.asks.by_pair or template.where is None:
+                continue
+            some = np.flatnonzero(takes & (template_of == template.id))
+            if len(some):
+                in_template = regions.row_in_template[region[some]]
+                figures, where = self.asks.figures, f"where {template.id}"
+                with figures.timed(where):
+                    takes[some] = pairs_judged(
+                        template, columns_of(objects, rows[some]), constants, in_template
+                    )
+                figures.add(where, len(some), np.count_nonzero(takes[some]))
+        return takes

@@ -1,0 +1,162 @@
+"""kNN: a shard's own k nearest of each query, told anew when they change.
+
+changed objects ──► queries in whose influence they were or are ──┐
+focal objects that moved ──► their queries ───────────────────────┴──► search again ──► new lists
+
+The lists of all shards are merged per query (merge/nearest.py); what goes out there are candidates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sanderling.batches import CandidateBatch
+from sanderling.kernels.inside.cross import Moves
+from sanderling.kernels.nearest.influence import advance, begin_all, end_all
+from sanderling.kernels.nearest.seekers import FocalPlaces, Lists
+from sanderling.operate.nearest.candidates import Candidates
+from sanderling.operate.nearest.judged import advance_judged, begin_judged
+from sanderling.operate.nearest.judges import Judge
+from sanderling.operate.nearest.neighbourhood import Neighbourhood
+from sanderling.operate.readings.pairs import MoveBatch
+from sanderling.operate.readings.readings import LastReadings
+from sanderling.operate.where.asks import Asks
+from sanderling.plans.plan import NEVER, POLYGON, StreamPlan
+
+Bools = npt.NDArray[np.bool_]
+I64 = npt.NDArray[np.int64]
+I32 = npt.NDArray[np.int32]
+
+
+@dataclass(slots=True)
+class NearestState:
+    """Queries that the kernel decides by itself, and those whose objects are judged one by one.
+
+    All of it follows from the plan, the clock and the last readings, so it is rebuilt rather than saved.
+    """
+
+    plain: Neighbourhood | None
+    judged: Neighbourhood | None
+
+
+class Nearest:
+    """The k nearest objects of a shard, for all kNN queries of a stream at once.
+
+    Promises (tests/properties/test_knn.py):
+      exact     the lists of all shards, merged, are the answer computed from scratch
+      chunking  cutting the input elsewhere gives the same lists per tick
+      cost      a query that nothing concerns is not touched
+    """
+
+    def __init__(self, plan: StreamPlan, asks: Asks, polygons: npt.NDArray[np.object_]):
+        self.plan = plan
+        self.asks = asks
+        regions = plan.regions
+        self.begins, self.ends = regions.begin[plan.nearest.region], regions.end[plan.nearest.region]
+        self.queries: npt.NDArray[np.int32] = regions.query[plan.nearest.region]
+        self.came: npt.NDArray[np.int32] = regions.came[plan.nearest.region]
+        by_pair = np.isin(regions.template[plan.nearest.region], list(asks.by_pair))
+        self.is_judged: Bools = by_pair | (regions.kind[plan.nearest.region] == POLYGON)
+        self.judge = Judge(plan, asks, polygons)
+        self.candidates = Candidates(plan)
+
+    # ----- which queries live
+
+    def new_state(
+        self, closed_to: int, objects: LastReadings, focals: LastReadings, ready: int = NEVER
+    ) -> NearestState:
+        """The state after the tick `closed_to`: what has begun and not ended lives.
+
+        Versions from the number `ready` on have not begun, whatever the plan says.
+        """
+        parts = []
+        for is_judged in (False, True):
+            ids = np.flatnonzero(self.is_judged == is_judged)
+            parts.append(Neighbourhood.of(ids, self.asks, objects, focals) if len(ids) else None)
+        state = NearestState(*parts)
+        self._begin(state, self._is_live(closed_to, ready), objects)
+        return state
+
+    def _is_live(self, tick: int, ready: int) -> Bools:
+        return (self.begins <= tick) & (tick < self.ends) & (self.came < ready)
+
+    def end(self, state: NearestState, tick: int) -> None:
+        """Queries dropped at `tick` say nothing more, from this tick on."""
+        for part in (state.plain, state.judged):
+            if part is not None:
+                which = part.some(self.ends <= tick)
+                end_all(which[part.sights.is_live[which]], part.seekers, part.sights)
+
+    def begin(
+        self, state: NearestState, tick: int, objects: LastReadings, ready: int = NEVER
+    ) -> list[CandidateBatch]:
+        """Queries registered at `tick` begin with their whole lists, as at that tick."""
+        found = self._begin(state, self._is_live(tick, ready), objects)
+        return [
+            batch
+            for part, (which, starts, rows, d2) in found
+            for batch in self.candidates.of(
+                Lists(np.full(len(which), tick), which, np.diff(starts), rows, d2), part.ids, objects
+            )
+        ]
+
+    def _begin(
+        self, state: NearestState, is_wanted: Bools, objects: LastReadings
+    ) -> list[tuple[Neighbourhood, tuple[I32, I64, I64, npt.NDArray[np.float64]]]]:
+        found = []
+        for part in (state.plain, state.judged):
+            if part is None:
+                continue
+            which = part.some(is_wanted)
+            which = which[~part.sights.is_live[which]]
+            if len(which):
+                lists = (
+                    begin_all(which, part.seekers, part.sights, part.scene)
+                    if part is state.plain
+                    else begin_judged(part, which, self.judge, objects)
+                )
+                found.append((part, (which, *lists)))
+        return found
+
+    # ----- what changes
+
+    def apply(
+        self, state: NearestState, moves: MoveBatch, columns: Moves, objects: LastReadings,
+        rows_before: I64, focal_moves: MoveBatch, focals: LastReadings,
+    ) -> list[CandidateBatch]:  # fmt: skip
+        """The new lists of all live queries over the ticks of `moves` and `focal_moves`."""
+        coming = np.stack([columns.new_x, columns.new_y], axis=1)
+        places = FocalPlaces(focal_moves.tick, focal_moves.object, *focals.places(focal_moves.new_row))
+        batches: list[CandidateBatch] = []
+        for part in self._parts(state):
+            part.take_in(objects, focals, rows_before, coming)
+            changes = part.changes(moves, columns)
+            lists = (
+                advance(part.seekers, part.sights, part.scene, changes, places)
+                if part is state.plain
+                else advance_judged(part, changes, places, self.judge, objects)
+            )
+            batches += self.candidates.of(lists, part.ids, objects)
+        return batches
+
+    def settle(
+        self, state: NearestState, moves: MoveBatch, focal_moves: MoveBatch, objects: LastReadings,
+        focals: LastReadings,
+    ) -> None:  # fmt: skip
+        """Everything is where it is now, whatever lists there were on the way."""
+        who = np.unique(focal_moves.object)
+        places = FocalPlaces(np.zeros(len(who), np.int64), who, *focals.places(focals.row_of[who]))
+        for part in self._parts(state):
+            part.take_in(objects, focals, objects.row_of, np.empty((0, 2)))
+            changes = part.settled(moves, objects)
+            if part is state.plain:
+                advance(part.seekers, part.sights, part.scene, changes, places)
+            else:
+                advance_judged(part, changes, places, self.judge, objects)
+
+    def _parts(self, state: NearestState) -> Iterator[Neighbourhood]:
+        return (part for part in (state.plain, state.judged) if part is not None)

@@ -1,0 +1,85 @@
+"""SELECT and WHERE over signed rows: each row by itself, so that nothing is remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sanderling import relational
+from sanderling.operate.sql.codes import Column
+from sanderling.operate.sql.constants import Constants
+from sanderling.operate.sql.signed import Signed
+from sanderling.plans import nodes as tree
+
+I64 = npt.NDArray[np.int64]
+
+
+class Select:
+    """Promises (tests/operate/test_simple.py): what fails on a row is NULL, and there is one zero."""
+
+    def __init__(self, node: tree.Select, constants: Constants):
+        self.node = node
+        self.constants = constants
+
+    def apply(self, inputs: Sequence[Signed], begun: Signed) -> Signed:
+        (rows,) = inputs
+        if not len(rows):
+            return Signed.none([t.arrow for t in self.node.types])
+        if self.node.where is not None:
+            (verdict,) = self._evaluated([self.node.where], rows)
+            is_in = np.asarray(verdict.fill_null(False).to_numpy(), np.bool_)
+            rows = rows if is_in.all() else rows.take(np.flatnonzero(is_in))
+        wanted = [c for c in self.node.columns if _plain(c) is None]
+        evaluated = iter(self._evaluated(wanted, rows))
+        columns = [
+            self._read(name, rows).cast(c.type.arrow)
+            if (name := _plain(c)) is not None
+            else finite(next(evaluated).cast(c.type.arrow))
+            for c in self.node.columns
+        ]
+        return Signed(rows.query, rows.tick, rows.sign, columns)
+
+    def _evaluated(self, what: Sequence[tree.Computed], rows: Signed) -> list[pa.ChunkedArray]:
+        if not what:
+            return []
+        reads = sorted({name for c in what for name in c.reads})
+        columns = {name: self._read(name, rows) for name in reads}
+        table = pa.table(columns or {"one": pa.array(np.zeros(len(rows), np.int8))})
+        return relational.evaluate([c.sql for c in what], table)
+
+    def _read(self, name: str, rows: Signed) -> Column:
+        if name.startswith("q:"):
+            return self.constants.column(name, rows.query)
+        return rows.columns[int(name[1:])]
+
+    def forget(self, queries: I64) -> None:
+        """Nothing is remembered."""
+
+    def held(self) -> int:
+        return 0
+
+    def saved(self) -> dict[str, pa.Table]:
+        return {}
+
+    def restore(self, tables: dict[str, pa.Table]) -> None:
+        """Nothing is remembered."""
+
+
+def _plain(column: tree.Computed) -> str | None:
+    """The name of the column that this only repeats, if so."""
+    for name in column.reads:
+        if column.sql in (name, relational.quoted(name)):
+            return name
+    return None
+
+
+def finite(values: pa.ChunkedArray) -> pa.ChunkedArray:
+    """An expression without a finite value is NULL, and there is one zero."""
+    if not pa.types.is_floating(values.type):
+        return values
+    is_finite = pc.if_else(pc.is_finite(values), values, pa.scalar(None, values.type))
+    return pc.add(is_finite, pa.scalar(0.0, values.type))

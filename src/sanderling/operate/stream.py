@@ -1,0 +1,403 @@
+"""One stream's part of a shard: its objects' last readings and its queries; readings in, changes out.
+
+parcels ──► accept ──► close ──► inside, nearest, windowed ──► changes
+              └─► late readings come back
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sanderling.batches import (
+    LATE,
+    ROW,
+    TS,
+    TURNS,
+    CandidateBatch,
+    DeltaBatch,
+    LatestBatch,
+    ListingBatch,
+    SightingBatch,
+)
+from sanderling.clock import NOTHING_YET, closed_by, tick_end, tick_ends
+from sanderling.figures import Figures
+from sanderling.operate.inside.inside import Inside, InsideState
+from sanderling.operate.inside.rows import cancelled
+from sanderling.operate.inside.tell import prepared
+from sanderling.operate.nearest.nearest import Nearest, NearestState
+from sanderling.operate.readings.pairs import NO_MOVES, MoveBatch
+from sanderling.operate.readings.readings import LastReadings, int64_of
+from sanderling.operate.readings.waiting import Wait, Waiting, is_in
+from sanderling.operate.where.orders import ANEW, Chooser, Orders
+from sanderling.operate.window.past import Past
+from sanderling.operate.window.window import Windowed, WindowState
+from sanderling.plans.plan import ALWAYS, NEVER, StreamPlan
+from sanderling.route.pack import focal_columns
+from sanderling.route.parcels import CLOCK, FOCALS, LATE_ROWS, READINGS, Parcel
+
+Change = DeltaBatch | CandidateBatch | LatestBatch | ListingBatch | SightingBatch
+I64 = npt.NDArray[np.int64]
+
+
+@dataclass(slots=True)
+class Clock:
+    """What a shard knows of a stream's time. The same in all shards after the same batches."""
+
+    max_ts: int = NOTHING_YET
+    closed_to: int = NOTHING_YET
+    first_tick: int = NOTHING_YET
+    is_ended: bool = False
+    begun: int = NEVER  # versions from this number on begin at the next tick to close, or wait
+
+
+class StreamShard:
+    """One stream's part of a shard."""
+
+    inside: Inside
+    live: InsideState
+    nearest: Nearest
+    near: NearestState
+    windowed: Windowed
+    seen: WindowState
+    turns: list[int]
+
+    def __init__(self, plan: StreamPlan, schema: pa.Schema, chooser: Chooser | None = None):
+        self.plan = plan
+        self.stream = plan.stream
+        self.clock = Clock()
+        self.figures = Figures()
+        self.orders = Orders(chooser)
+        self.first_own = NOTHING_YET  # the first tick in which an object of this shard reported
+        self.objects = LastReadings(plan.stream, schema, previous=plan.previous)
+        narrow = pa.schema([schema.field(name) for name in focal_columns(plan.stream)])
+        self.focals = LastReadings(plan.stream, narrow, plan.focals)
+        self.waiting = Waiting(plan.stream.key, narrow)
+        self.past = Past(self.objects, self.focals)
+        self.past.begin(plan)
+        self.rebuild()
+
+    def rebuild(self) -> None:
+        """What follows from the plan and the readings."""
+        self._operators(prepared(self.plan.regions.wkb))
+        regions = self.plan.regions
+        times = np.concatenate([regions.begin, regions.end, regions.gone])
+        self.turns = [int(t) for t in np.unique(times) if t not in (ALWAYS, NEVER)]
+        self.refresh()
+
+    def _operators(self, polygons: npt.NDArray[np.object_]) -> None:
+        plan, figures, orders = self.plan, self.figures, self.orders
+        self.inside = Inside(plan, polygons, figures, orders)
+        self.nearest = Nearest(plan, self.inside.asks, polygons)
+        self.windowed = Windowed(plan, polygons, figures, orders)
+
+    def _reorder(self) -> None:
+        """Of some template WHERE or INSIDE may come first from now on; no answer changes by it."""
+        if self.orders.turn(self.price):
+            self._operators(self.inside.polygons)
+            self.refresh()
+
+    @property
+    def price(self) -> float:
+        """What another order costs, in microseconds."""
+        are_objects_placed = self.live.moving is not None or len(self.plan.nearest) > 0
+        objects = len(self.objects.row_of) if are_objects_placed else 0
+        return ANEW * (len(self.plan.regions) + objects)
+
+    # ----- another plan
+
+    def turn_to(self, plan: StreamPlan) -> pa.Table:
+        """Goes on under another plan, which `rebuild` has to follow.
+
+        What is known here of focal objects that nobody followed before comes back, in order of arrival.
+        """
+        came = plan.focals.filter(pa.array(~is_in(plan.focals, self.plan.focals)))
+        self.plan = plan
+        self.focals.follow(plan.focals)
+        self.past.turn_to(plan, self.clock.closed_to)
+        self.waiting.keep(plan.focals)
+        if len(came):
+            self.waiting.begin(Wait(plan.version, came))
+        self.clock.begun = min(self.clock.begun, plan.version)
+        self._begin_if_nothing_closed()
+        return self.objects.known_of(came).select(self.focals.schema.names)
+
+    def activate(self, version: int, said: pa.Table) -> None:
+        """The queries of a version need not wait any longer: this is what other shards knew."""
+        self.focals.accept(self.waiting.end(version, said))
+        if self.clock.closed_to != NOTHING_YET:
+            # Ticks that have closed since: nobody has asked about these objects in them.
+            moves = self.past.close_focals(self.clock.closed_to)
+            self.nearest.settle(self.near, NO_MOVES, moves, self.objects, self.focals)
+        if self._begin_if_nothing_closed():
+            self.refresh()
+
+    def _begin_if_nothing_closed(self) -> bool:
+        """Before the first tick a query is as good as there from the start."""
+        if self.clock.closed_to == NOTHING_YET:
+            self.clock.begun = self.waiting.ready
+        return self.clock.closed_to == NOTHING_YET
+
+    # ----- readings in
+
+    def accept(self, parcels: list[Parcel]) -> list[Parcel]:
+        """Takes a batch's readings, slice by slice in order of arrival; late ones come back."""
+        late: list[Parcel] = []
+        for number in sorted({p.header["slice"]["number"] for p in parcels}):
+            before = self.clock.max_ts
+            for parcel in (p for p in parcels if p.header["slice"]["number"] == number):
+                refused = self._accept_one(parcel, before)
+                if refused is not None:
+                    late.append(refused)
+                self.clock.max_ts = max(self.clock.max_ts, parcel.header["max_ts"])
+                if self.clock.closed_to == NOTHING_YET and parcel.header["min_ts"] != NOTHING_YET:
+                    first = tick_end(parcel.header["min_ts"], self.stream.tick_us)
+                    known = self.clock.first_tick
+                    self.clock.first_tick = first if known == NOTHING_YET else min(first, known)
+                self.clock.is_ended |= parcel.header["is_last"]
+        return late
+
+    def _accept_one(self, parcel: Parcel, max_ts_before: int) -> Parcel | None:
+        table = parcel.table
+        ends = tick_ends(int64_of(table, TS), self.stream.tick_us)
+        is_late = np.asarray(table.column(LATE).to_numpy(), np.bool_) | (ends <= self.clock.closed_to)
+        if max_ts_before != NOTHING_YET:
+            is_late = is_late | (ends < max_ts_before - self.stream.lateness_us)
+        last = self.objects if parcel.kind == READINGS else self.focals
+        readings = table.select(last.schema.names)
+        if is_late.any():
+            readings = readings.filter(pa.array(~is_late))
+        if parcel.kind == READINGS:
+            self._see_first(ends[~is_late])
+            self.figures.add(f"readings {self.stream.name}", readings.num_rows)
+            self.objects.accept(readings)
+            self._accept_focals(self._followed(readings), is_own=True)
+        else:
+            # There may be objects that nobody follows any more, or that only the next version will.
+            self._accept_focals(self._followed(readings), is_own=False)
+        if parcel.kind == FOCALS or not is_late.any():
+            return None
+        # What came from a file is read there again; a row that was brought comes along.
+        kept = [ROW] if self.stream.path or self.stream.format else [*self.objects.schema.names, ROW]
+        rows = table.filter(pa.array(is_late)).select(kept)
+        return Parcel(LATE_ROWS, rows, {"stream": self.stream.name, "slice": parcel.header["slice"]})
+
+    def _see_first(self, ends: I64) -> None:
+        if len(ends):
+            first = int(ends.min())
+            self.first_own = first if self.first_own == NOTHING_YET else min(first, self.first_own)
+
+    def _accept_focals(self, readings: pa.Table, is_own: bool) -> None:
+        """Focal objects that live here are saved as objects; those of other shards come by other parcels."""
+        self.focals.accept(self.waiting.take(readings), is_saved=is_own)
+
+    def accept_again(self, own: pa.Table, others: pa.Table | None) -> None:
+        """What was saved of a batch's readings: of this shard's objects, and of focal objects elsewhere."""
+        self.objects.accept(own)
+        if others is not None:  # first: what waited is older than what came in the batch
+            self.focals.accept(others)
+        mine = self._followed(own)
+        self.focals.accept(mine.filter(pa.array(~self.waiting.must_wait(mine))))
+
+    def _followed(self, readings: pa.Table) -> pa.Table:
+        """Readings of focal objects, as much of them as others get."""
+        if not len(self.plan.focals):
+            return self.focals.schema.empty_table()
+        keys = readings.column(self.stream.key)
+        numbers = self.focals.keys.find(
+            pa.concat_arrays(keys.chunks) if len(keys) else self.focals.keys.all[:0]
+        )
+        mine = readings.select(self.focals.schema.names)
+        return mine if (numbers >= 0).all() else mine.filter(pa.array(numbers >= 0))
+
+    # ----- ticks
+
+    def close(self) -> list[Change]:
+        """Closes every tick that the clock has passed."""
+        clock, tick_us = self.clock, self.stream.tick_us
+        if clock.max_ts == NOTHING_YET:
+            return []
+        target = closed_by(clock.max_ts - self.stream.lateness_us, tick_us)
+        if clock.is_ended:
+            target = tick_end(clock.max_ts, tick_us)
+        changes = self.close_to(target)
+        self._reorder()
+        return changes
+
+    @property
+    def told_to(self) -> int:
+        """The last tick that closed; of an input that has ended, its last, though time goes on for others."""
+        clock = self.clock
+        end = tick_end(clock.max_ts, self.stream.tick_us) if clock.is_ended else clock.closed_to
+        return min(clock.closed_to, end)
+
+    def go_on_to(self, target: int) -> list[Change]:
+        """Of an input that has ended: what leaves and falls silent while other streams of its queries run.
+
+        Only they are told of it; for all else the input has ended.
+        """
+        clock = self.clock
+        if not clock.is_ended or clock.max_ts == NOTHING_YET or target <= clock.closed_to:
+            return []
+        branches = {t.id for t in self.plan.templates if t.into is not None}
+        changes = self.close_to(target)
+        return [c for c in changes if isinstance(c, ListingBatch) or c.template in branches]
+
+    def close_to(self, target: int) -> list[Change]:
+        """Closes all ticks up to `target`, stopping where queries begin or end."""
+        deltas: list[Change] = []
+        for turn in self._turns_after(self.clock.closed_to):
+            if self.clock.closed_to < turn <= target:
+                deltas += self._step(turn - self.stream.tick_us)
+                self.clock.begun = self.waiting.ready
+                self.live, gone = self.inside.ended(
+                    self.live, turn, self.objects, self.focals, self.clock.begun
+                )
+                self.nearest.end(self.near, turn)
+                self.seen, left = self.windowed.ended(self.seen, turn, self.past.held, self.clock.begun)
+                deltas += left
+                deltas += self._step(turn)
+                self.live, answers = self.inside.begun(
+                    self.live, turn, self.objects, self.focals, self.clock.begun
+                )
+                deltas += cancelled(gone, answers)
+                deltas += self.nearest.begin(self.near, turn, self.objects, self.clock.begun)
+                if self.past.held is not None:
+                    self.seen, whole = self.windowed.begun(self.seen, turn, self.past.held, self.clock.begun)
+                    deltas += whole
+        deltas += self._step(target)
+        if self.compact():
+            self.refresh()
+        return deltas
+
+    def compact(self) -> bool:
+        """Whether objects have other numbers now."""
+        self.focals.compact()
+        return self.objects.compact()
+
+    def _turns_after(self, closed_to: int) -> list[int]:
+        """Ticks at which queries begin or end; the very next one, if some wait for nothing else."""
+        if closed_to == NOTHING_YET or self.clock.begun == self.waiting.ready:
+            return self.turns
+        return sorted({closed_to + self.stream.tick_us, *self.turns})
+
+    def answer(self, queries: list[int]) -> list[DeltaBatch]:
+        """The whole answers of some queries, as at the last tick that closed."""
+        closed_to = self.clock.closed_to
+        answers = self.inside.answer(self.live, queries, closed_to, self.objects, self.focals)
+        if self.past.held is not None:
+            answers += self.windowed.answer(self.seen, queries, closed_to, self.past.held)
+        return answers
+
+    def merged_of(self, queries: list[int]) -> list[int]:
+        """The queries among some whose answers only the merge stage knows."""
+        found: list[int] = np.intersect1d(queries, self.nearest.queries).tolist()
+        return found + self.windowed.of_all(queries)
+
+    def refresh(self) -> None:
+        """What follows from the readings, made anew."""
+        clock = self.clock
+        self.live = self.inside.new_state(clock.closed_to, self.objects, self.focals, clock.begun)
+        self.near = self.nearest.new_state(clock.closed_to, self.objects, self.focals, clock.begun)
+        self.seen = self.windowed.new_state(clock.closed_to, clock.begun)
+
+    def settle(self, moves: MoveBatch, focal_moves: MoveBatch, before: Clock) -> None:
+        """What follows from the readings, after moves whose changes have been told by another copy."""
+        clock = self.clock
+        has_turned = before.begun != clock.begun or any(
+            before.closed_to < turn <= clock.closed_to for turn in self.turns
+        )
+        if self.compact() or has_turned:
+            self.refresh()
+            return
+        if self.live.moving is not None:
+            self.live.moving.settle(moves, focal_moves, self.objects, self.focals)
+        self.nearest.settle(self.near, moves, focal_moves, self.objects, self.focals)
+
+    def _step(self, target: int) -> list[Change]:
+        if target <= self.clock.closed_to:
+            return []
+        rows_before = self.objects.row_of.copy()
+        moves, focal_moves = self.close_readings(target)
+        self.clock.closed_to = target
+        figures, name = self.figures, self.stream.name
+        figures.add(f"readings {name}", rows_out=len(moves))
+        columns = self.inside.asks.moves(moves, self.objects)
+        parts = (columns, self.objects, rows_before, focal_moves, self.focals)
+        changes: list[Change] = []
+        due = self.orders.due(self.price)
+        self.inside.probe(self.live, [o for o in due if o.template.window is None], columns, self.focals)
+        with figures.timed(f"inside {name}"):
+            changes += self.inside.apply(self.live, moves, *parts)
+        with figures.timed(f"knn {name}"):
+            lists = self.nearest.apply(self.near, moves, *parts)
+        for shared in ("inside", "knn"):
+            figures.add(f"{shared} {name}", len(moves))
+        for batch in lists:
+            figures.add(f"inside {batch.template}", rows_out=batch.rows.num_rows)
+            figures.add(f"select {batch.template}", batch.rows.num_rows, batch.rows.num_rows)
+        changes += lists
+        if self.past.held is not None:
+            with figures.timed(f"windows {name}"):
+                due = [o for o in due if o.template.window is not None]
+                changes += self.windowed.apply(self.seen, self.past.held, due)
+        if self.past.held is not None and self.past.is_listed:
+            changes.append(self.past.held.history.listing())
+        return changes
+
+    def close_readings(self, target: int) -> tuple[MoveBatch, MoveBatch]:
+        """Readings of ticks up to `target` count from now on: how objects, and focal objects, moved."""
+        focal_moves = self.past.close_focals(target)
+        return self.objects.close(target), focal_moves
+
+    def told_of(self, queries: I64, before: Clock, is_first: bool) -> Parcel:
+        """How far time has come, and which of these queries have begun since, or ended, as the first tells.
+
+        What is there from the start begins with the first reading that counts; its shard knows.
+        """
+        clock, regions = self.clock, self.plan.regions
+        order = np.argsort(regions.query, kind="stable")
+        order = order[np.isin(regions.query[order], queries)]
+        mine, row = np.unique(regions.query[order], return_index=True)
+        # A table's regions come and go; the query begins with the first of them.
+        begin, came = (
+            np.minimum.reduceat(c[order], row) if len(row) else c[:0] for c in (regions.begin, regions.came)
+        )
+        end = regions.end[order][row]
+        since = before.closed_to
+        had_readings = NOTHING_YET not in (since, self.first_own) and self.first_own <= since
+        first = since + self.stream.tick_us if had_readings else self.first_own
+        at = np.maximum(begin, first)
+        had_begun = (begin <= since) & (came < before.begun) & had_readings
+        has_begun = ~had_begun & (at <= clock.closed_to) & (came < clock.begun) & (at < end)
+        has_begun &= self.first_own != NOTHING_YET
+        has_ended = (since < end) & (end <= clock.closed_to) & is_first
+        turns = {
+            "query": np.concatenate([mine[has_begun], mine[has_ended]]),
+            "tick": np.concatenate([at[has_begun], end[has_ended]]),
+            "sign": np.repeat([1, -1], [int(has_begun.sum()), int(has_ended.sum())]),
+        }
+        n = len(turns["query"])
+        turns |= {"stream": np.full(n, self.stream.name), "has_past": np.full(n, had_readings)}
+        header = {
+            "stream": self.stream.name, "closed_to": int(self.told_to), "is_ended": clock.is_ended
+        }  # fmt: skip
+        return Parcel(CLOCK, pa.table(turns, schema=TURNS), header)
+
+    def counted(self) -> Figures:
+        """What was done in this batch, and what is held now."""
+        figures, name = self.figures, self.stream.name
+        figures.hold(f"readings {name}", int(np.count_nonzero(self.objects.row_of >= 0)))
+        if self.past.held is not None:
+            figures.hold(f"history {name}", len(self.past.held.history))
+        self.orders.tell(figures)
+        return figures
+
+    def ticks_closed(self) -> int:
+        clock = self.clock
+        if NOTHING_YET in (clock.first_tick, clock.closed_to):
+            return 0
+        return max(0, (self.told_to - clock.first_tick) // self.stream.tick_us + 1)

@@ -1,0 +1,383 @@
+"""The readings that windows hold: one history for all windows of a stream, in order of time.
+
+closing ticks ──► rows behind the others ──► who follows whom ──► who leaves which window, and when
+
+A reading is in a window from its own tick on, up to the tick in which it leaves; for a window of
+time both follow from its time. What no window needs any more is forgotten.
+
+A shard holds its own last n readings for n ROWS, and of all shards' n the merge stage picks. Which are
+picked no shard knows: so windows that come later do not see those that nobody else holds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sanderling.batches import TS, ListingBatch
+from sanderling.catalog import Stream
+from sanderling.clock import NOTHING_YET, tick_end, tick_ends
+from sanderling.kernels.readings.fold import stale_tick
+from sanderling.kernels.window.history import link, relink
+from sanderling.keys import Keys
+from sanderling.operate.growing import Growing, Pile
+from sanderling.operate.readings.readings import flat, float64_of, int64_of
+from sanderling.operate.window.holders import Holder, holder_of
+from sanderling.plans.plan import ALWAYS, NEVER, TIME, StreamPlan, Window
+
+I64 = npt.NDArray[np.int64]
+F64 = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+
+# Compaction waits for this much, so that small windows are not copied all the time.
+WORTH_COMPACTING = 10_000
+
+# Columns of what is saved, behind those of a reading.
+SEGMENT, CUT, NUMBER, LEAVE = "__segment", "__cut", "__number", "__leave"
+
+_NO_ROWS = np.empty(0, np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What the closing of some ticks did: rows from `first` on are new; by window, rows that left it."""
+
+    first: int
+    closed_before: int
+    closed_to: int
+    left: dict[Window, I64]
+
+
+class History:
+    """Promises (tests/properties/test_window.py, tests/engine/test_history.py):
+
+    exact     when a reading leaves a window depends on the readings alone, not on how they were cut
+    placing   what a window begins with does not depend on the number of shards
+    cost      closing a tick costs by readings that come and leave, not by those that are held
+    memory    what no window needs is forgotten: at most as much again as is needed, and a little more
+    """
+
+    def __init__(self, stream: Stream, schema: pa.Schema, ends: dict[Window, int]):
+        """`ends` has windows with the tick from which on nobody looks at them."""
+        self.stream = stream
+        self._ends = ends
+        self.closed_to = NOTHING_YET
+        self.next_number = 0  # of a reading among all that the shard ever held
+        self._holders: dict[Window, Holder] = {}
+        self._begin(schema.empty_table(), _NO_ROWS, _NO_ROWS, _NO_ROWS, {})
+        self.changes = Changes(0, NOTHING_YET, NOTHING_YET, {})
+
+    def _begin(self, store: pa.Table, segment: I64, cut: I64, number: I64, leaves: dict[Window, I64]) -> None:
+        """Anew with these rows, in order of time, `cut` by row. Windows without `leaves` begin with them."""
+        self._pile = Pile(store)
+        self._ts, self._number = Growing(int64_of(store, TS), 0), Growing(number, 0)
+        self._x, self._y = (Growing(float64_of(store, c), np.nan) for c in (self.stream.x, self.stream.y))
+        self.keys = Keys(pa.nulls(0, store.schema.field(self.stream.key).type))
+        self._object = Growing(self.keys.number(flat(store.column(self.stream.key))), -1)
+        own = np.flatnonzero(segment >= 0)
+        _, some, numbered = np.unique(segment[own], return_index=True, return_inverse=True)
+        self._segment, self._cut = Growing(np.full(len(self), -1), -1), Growing(cut[own[some]], NEVER)
+        self.segment[own] = numbered
+        self._after = Growing(np.full(len(self), -1), -1)
+        self._last_row = Growing(np.full(len(self.keys), -1), -1)
+        relink(own, self.object, self._last_row.all, self.after)
+        self._quiet_to = NOTHING_YET  # nobody falls silent before this tick
+        self._tidied = len(self)
+        self._holders = {w: holder_of(w, self, leaves.get(w)) for w in self.windows if w.is_of_chains}
+
+    # ----- what is held
+
+    @property
+    def windows(self) -> tuple[Window, ...]:
+        return tuple(self._ends)
+
+    @property
+    def oldest_tick(self) -> int:
+        """No reading that is held, or that windows of time would hold, belongs to an earlier tick.
+
+        So of what goes by time no shard knows more than another, whatever readings it has.
+        """
+        size = max((w.size for w in self._living(self._ends) if w.is_of_time), default=1)
+        oldest = self.closed_to if self.closed_to == NOTHING_YET else self.closed_to - size + 1
+        return tick_end(min([oldest, *self.ts[:1].tolist()]), self.stream.tick_us)
+
+    def __len__(self) -> int:
+        return len(self._ts)
+
+    @property
+    def store(self) -> pa.Table:
+        return self._pile.table
+
+    @property
+    def ts(self) -> I64:
+        return self._ts.all
+
+    @property
+    def x(self) -> F64:
+        return self._x.all
+
+    @property
+    def y(self) -> F64:
+        return self._y.all
+
+    @property
+    def number(self) -> I64:
+        return self._number.all
+
+    @property
+    def object(self) -> I64:
+        """Objects have numbers of their own here: a window may outlast what is known of them elsewhere."""
+        return self._object.all
+
+    @property
+    def segment(self) -> I64:
+        """By row: readings of an object that was neither gone nor silent in between share one.
+
+        -1: held for the last of all only, and not seen by other windows.
+        """
+        return self._segment.all
+
+    @property
+    def is_own(self) -> Bools:
+        """By row whether windows of this shard may look at it, not only those over all shards."""
+        return np.asarray(self.segment >= 0)
+
+    @property
+    def after(self) -> I64:
+        """By row the next one of the same object, -1: none yet."""
+        return self._after.all
+
+    @property
+    def cut(self) -> I64:
+        """By segment the tick in which its object was gone or silent, NEVER: not yet."""
+        return self._cut.all
+
+    def ticks(self, rows: I64) -> I64:
+        """The ticks that readings belong to."""
+        return tick_ends(self.ts[rows], self.stream.tick_us)
+
+    def leaves(self, window: Window, rows: I64) -> I64:
+        """The tick in which each reading leaves a window; NEVER: not yet, or others know."""
+        if window.is_of_time:
+            return tick_ends(self.ts[rows] + window.size, self.stream.tick_us)
+        if window.is_of_all:
+            return np.full(len(rows), NEVER)
+        return np.asarray(self._holders[window].leave.all[rows])
+
+    def is_held(self, window: Window) -> Bools:
+        """Which readings a window holds after the last tick that closed; of the last of all: may hold."""
+        if window.is_of_time:
+            return np.asarray((self.ts > self.closed_to - window.size) & self.is_own)
+        if window.is_of_all:
+            # Those with the same time as the n-th last may be in it too: their keys decide, elsewhere.
+            # Those that others do not see need not count there.
+            own = self.ts[self.is_own]
+            oldest = own[-window.size] if len(own) >= window.size else ALWAYS
+            return np.asarray(self.ts >= oldest)
+        return np.asarray(self._holders[window].leave.all == NEVER)
+
+    def needed(self) -> Bools:
+        """The readings that some window still needs."""
+        return self._held_by(self._living(self._ends))
+
+    def _held_by(self, windows: set[Window]) -> Bools:
+        held = np.zeros(len(self), np.bool_)
+        for window in windows:
+            held |= self.is_held(window)
+        return held
+
+    def _living(self, ends: dict[Window, int]) -> set[Window]:
+        """Those that somebody will look at."""
+        return {window for window, end in ends.items() if self.closed_to < end}
+
+    # ----- ticks close
+
+    def advance(self, closing: pa.Table, ts: I64, ordered: I64, is_gone: Bools, closed_to: int) -> None:
+        """Takes the readings of ticks that close; `ordered` are those that count, by object and time."""
+        self._forget_some()
+        first, before = len(self), self.closed_to
+        rows, followed, ended = _NO_ROWS, _NO_ROWS, _NO_ROWS
+        if len(ordered):
+            rows, followed, ended = self._append(closing, ts, ordered, is_gone)
+        self.closed_to = closed_to
+        ended = np.concatenate([ended, self._fallen_silent(closed_to)])
+        left = {w: self._outdated(w.size, before) for w in self.windows if w.kind == TIME}
+        for window, holder in self._holders.items():
+            left[window] = holder.advance(rows, followed, ended)
+        self.changes = Changes(first, before, closed_to, left)
+
+    def _append(self, closing: pa.Table, ts: I64, ordered: I64, is_gone: Bools) -> tuple[I64, I64, I64]:
+        """New rows by object and time; rows that have one behind them now; last rows of what has ended."""
+        first, kept = len(self), ordered[~is_gone[ordered]]
+        kept = kept[np.argsort(ts[kept], kind="stable")]
+        row = np.full(len(ts), -1)
+        row[kept] = first + np.arange(len(kept))
+        readings = closing.take(pa.array(kept)).combine_chunks()
+        self._pile.append(readings)
+        self._ts.append(ts[kept])
+        self._x.append(float64_of(readings, self.stream.x))
+        self._y.append(float64_of(readings, self.stream.y))
+        self._number.append(self.next_number + np.arange(len(kept)))
+        self.next_number += len(kept)
+        objects = self.keys.number(flat(closing.column(self.stream.key).take(pa.array(ordered))))
+        row = row[ordered]
+        for column in (self._object, self._segment, self._after):
+            column.grow_to(first + len(kept))
+        self.object[row[row >= 0]] = objects[row >= 0]
+        self._last_row.grow_to(len(self.keys))
+        segments, tick_us = len(self._cut), self.stream.tick_us
+        self._cut.grow_to(segments + len(kept))
+        segments, followed, ended = link(
+            objects, tick_ends(ts[ordered], tick_us), row, self._last_row.all, self.ts, self.segment,
+            self.after, self.cut, segments, tick_us, self._stale_us,
+        )  # fmt: skip
+        self._cut.shrink_to(segments)
+        if len(kept):
+            self._quiet_to = min(self._quiet_to, stale_tick(int(ts[kept[0]]), self._stale_us, tick_us))
+        return row[row >= 0], followed, ended
+
+    def _outdated(self, size: int, before: int) -> I64:
+        """Rows that leave a window of time: those between where it began and where it begins."""
+        # Nothing is older than what is here: before the first tick, everything is yet to come.
+        first = 0 if before == NOTHING_YET else np.searchsorted(self.ts, before - size, side="right")
+        rows = np.arange(first, np.searchsorted(self.ts, self.closed_to - size, side="right"))
+        return np.asarray(rows[self.segment[rows] >= 0])
+
+    @property
+    def _stale_us(self) -> int:
+        return -1 if self.stream.stale_after_us is None else self.stream.stale_after_us
+
+    def _fallen_silent(self, closed_to: int) -> I64:
+        """The last rows of objects that have become silent for too long."""
+        stale_us, tick_us = self._stale_us, self.stream.tick_us
+        if stale_us < 0 or closed_to < self._quiet_to or not self._holders:
+            return _NO_ROWS
+        last = self._last_row.all[self._last_row.all >= 0]
+        last = last[self.cut[self.segment[last]] == NEVER]
+        at: I64 = ((self.ts[last] + stale_us) // tick_us + 1) * tick_us
+        is_over = at <= closed_to
+        self._quiet_to = int(at[~is_over].min(initial=NEVER))
+        self.cut[self.segment[last[is_over]]] = at[is_over]
+        return np.asarray(last[is_over])
+
+    # ----- what is forgotten, saved and restored
+
+    def _forget_some(self) -> None:
+        """Once there is as much again as was needed the last time somebody looked."""
+        if len(self) > 2 * self._tidied + WORTH_COMPACTING:
+            self.tidy()
+
+    def tidy(self) -> None:
+        """Forgets what no window needs."""
+        needed = self.needed()
+        if not needed.all():
+            self._begin(*self._rows(needed))
+        self._tidied = len(self)
+
+    def _rows(self, kept: Bools) -> tuple[pa.Table, I64, I64, I64, dict[Window, I64]]:
+        leaves = {w: holder.leave.all[kept] for w, holder in self._holders.items()}
+        segment = self.segment[kept]
+        cut = np.append(self.cut, NEVER)[segment]
+        return self.store.filter(pa.array(kept)), segment, cut, self.number[kept], leaves
+
+    def saved(self) -> pa.Table:
+        """All that is needed, as a table."""
+        self.tidy()
+        table, segment, cut, number, leaves = self._rows(np.ones(len(self), np.bool_))
+        more = {SEGMENT: segment, CUT: cut, NUMBER: number}
+        more |= {f"{LEAVE}{i}": leaves[w] for i, w in enumerate(self.windows) if w in leaves}
+        for name, column in more.items():
+            table = table.append_column(name, pa.array(column))
+        return table.combine_chunks()
+
+    def restore(self, table: pa.Table, closed_to: int, next_number: int) -> None:
+        """Begins with what was saved, under the same windows."""
+        leaves = {
+            w: int64_of(table, f"{LEAVE}{i}").copy() for i, w in enumerate(self.windows) if w.is_of_chains
+        }
+        segment, cut, number = (int64_of(table, name) for name in (SEGMENT, CUT, NUMBER))
+        self._begin(table.select(self.store.column_names), segment, cut, number, leaves)
+        self.closed_to, self.next_number = closed_to, next_number
+
+    def listing(self) -> ListingBatch:
+        """The new readings, for the order of all."""
+        return ListingBatch(self._listed(np.arange(self.changes.first, len(self))))
+
+    @property
+    def reach(self) -> int:
+        """So many of the last readings of all are held, whichever shards they are in."""
+        return max((w.size for w in self._living(self._ends) if w.is_of_all), default=0)
+
+    def listing_anew(self, reach: int) -> ListingBatch:
+        """The readings that may be among the last of all, now that windows have come or gone.
+
+        `reach` is how far it was before.
+        """
+        rows = np.flatnonzero(self._held_by({w for w in self.windows if w.is_of_all}))
+        told = self._listed(rows).append_column("is_own", pa.array(self.is_own[rows]))
+        return ListingBatch(told, is_anew=True, reach=reach)
+
+    def _listed(self, rows: I64) -> pa.Table:
+        key = self.store.column(self.stream.key).take(pa.array(rows))
+        return pa.table({"ts": self.ts[rows], "key": key, "number": self.number[rows]})
+
+    # ----- another plan
+
+    def turn_to(self, plan: StreamPlan, schema: pa.Schema, last: pa.Table) -> None:
+        """Goes on with other windows and columns; new ones begin with what the old ones hold.
+
+        And with `last`, the last readings of objects, as far as nobody holds them.
+        """
+        self.tidy()
+        store, segment, cut, number, leaves = self._rows(np.ones(len(self), np.bool_))
+        old, ends = self._living(self._ends), ends_of(plan)
+        leaves = {w: leave for w, leave in leaves.items() if w in old}
+        if self._living(ends) - old:
+            held = self._last_held(last)
+            is_seen = self._held_by({w for w in old if not w.is_of_all})
+            is_seen[held[held >= 0]] = True
+            segment = np.where(is_seen, segment, -1)
+            is_new = held < 0
+            last, n = last.filter(pa.array(is_new)), int(is_new.sum())
+            store = pa.concat_tables([with_columns(store, schema), with_columns(last, schema)])
+            segment = np.append(segment, segment.max(initial=-1) + 1 + np.arange(n))
+            cut, number = (
+                np.append(cut, np.full(n, NEVER)),
+                np.append(number, self.next_number + np.arange(n)),
+            )
+            self.next_number += n
+            by_time = np.argsort(int64_of(store, TS), kind="stable")
+            store, segment, cut, number = (
+                store.take(pa.array(by_time)), segment[by_time], cut[by_time], number[by_time],
+            )  # fmt: skip
+            leaves = {w: np.append(leave, np.full(n, NEVER))[by_time] for w, leave in leaves.items()}
+        self._ends = ends
+        self._begin(with_columns(store, schema).combine_chunks(), segment, cut, number, leaves)
+
+    def _last_held(self, last: pa.Table) -> I64:
+        """Of objects' last readings, the rows that they are held in; -1: nobody holds it."""
+        found = self.keys.find(flat(last.column(self.stream.key)))
+        rows = np.append(self._last_row.all, -1)[found]
+        return np.where(np.append(self.ts, NOTHING_YET)[rows] == int64_of(last, TS), rows, -1)
+
+
+def ends_of(plan: StreamPlan) -> dict[Window, int]:
+    """The windows of a plan with the tick in which the last query that looks at each ends."""
+    ends = dict.fromkeys(plan.windows, ALWAYS)
+    for template in plan.templates:
+        if template.window is not None:
+            mine = plan.regions.end[plan.regions.template == template.id]
+            ends[template.window] = max(ends[template.window], int(mine.max(initial=ALWAYS)))
+    return ends
+
+
+def with_columns(readings: pa.Table, schema: pa.Schema) -> pa.Table:
+    """The columns of a schema; those that are not there are NULL."""
+    nothing = pa.nulls(readings.num_rows)
+    columns = [
+        readings.column(f.name) if f.name in readings.column_names else nothing.cast(f.type) for f in schema
+    ]
+    return pa.Table.from_arrays(columns, schema=schema)

@@ -1,0 +1,146 @@
+"""What shards do for a query, in words: for all of it, or for a branch of a composed one."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from sanderling.clock import show_duration
+from sanderling.figures import Tally
+from sanderling.plan.explain.outline import Outline
+from sanderling.plans.plan import (
+    BOX,
+    DISC,
+    EVENTS,
+    EVERYWHERE,
+    NEVER,
+    PER_KEY,
+    POLYGON,
+    ROWS,
+    TIME,
+    OutputColumn,
+    PlannedQuery,
+    StreamPlan,
+    Template,
+    Window,
+    window_operator,
+)
+from sanderling.plans.selection import First, choice_words, first_in_force
+
+SHAPES = {BOX: "rectangle", DISC: "circle", POLYGON: "polygon", EVERYWHERE: "everywhere"}
+SHARD = "shard"
+
+
+def merged_words(plan: StreamPlan, template: Template, query: PlannedQuery, of: str = "") -> str | None:
+    """What has to be known of all shards before its rows are known."""
+    if template.is_nearest:
+        return f"the {plan.nearest.k[_asked(plan, template, query)]} nearest{of} over all shards"
+    if template.is_of_last and template.window is not None:
+        return f"the last {template.window.size} readings{of} over all shards"
+    return None
+
+
+def parts_of(
+    plan: StreamPlan, template: Template, query: PlannedQuery, shared: str = "", figures: Tally | None = None
+) -> tuple[Outline, ...]:
+    """Side by side, from the select list down to the readings; what is asked first stands lower."""
+    stream = plan.stream
+    number, name, shown = template.id, stream.name, ", ".join(map(_item, template.outputs))
+    tick, lateness = show_duration(stream.tick_us), show_duration(stream.lateness_us)
+    join = Outline(
+        _join(plan, template, query), SHARD, (shared,) if shared else (),
+        operators=(f"{_shared(template)} {name}", f"inside {number}"),
+    )  # fmt: skip
+    asked = [join]
+    if template.where:
+        where = Outline(
+            f"where {template.where_words}",
+            SHARD,
+            choice_words(template, figures),
+            operators=(f"where {number}",),
+        )
+        is_below = first_in_force(plan, template, figures) is First.WHERE
+        asked = [join, where] if is_below else [where, join]
+    return (
+        Outline(f"select {shown or 'nothing'}", SHARD, operators=(f"select {number}",)),
+        *asked,
+        Outline(
+            f"{_readings(template)} of {name}: tick {tick}, lateness {lateness}", SHARD,
+            operators=_sources(name, template.window),
+        ),
+    )  # fmt: skip
+
+
+def _shared(template: Template) -> str:
+    """What works for all queries like it of a stream together."""
+    return "knn" if template.is_nearest else "inside" if template.window is None else "windows"
+
+
+def _sources(stream: str, window: Window | None) -> tuple[str, ...]:
+    """What readings are counted as; all windows of a stream hold one history."""
+    if window is None:
+        return (f"readings {stream}",)
+    return window_operator(stream, window), f"history {stream}"
+
+
+def _mine(plan: StreamPlan, template: Template, query: PlannedQuery) -> npt.NDArray[np.bool_]:
+    """Its regions."""
+    return np.asarray((plan.regions.query == query.id) & (plan.regions.template == template.id))
+
+
+def _asked(plan: StreamPlan, template: Template, query: PlannedQuery) -> int:
+    """Its row among kNN queries."""
+    first = np.flatnonzero(_mine(plan, template, query))[0]
+    return int(np.flatnonzero(plan.nearest.region == first)[0])
+
+
+def _join(plan: StreamPlan, template: Template, query: PlannedQuery) -> str:
+    """How readings and regions, or places, find each other."""
+    regions, mine, stream = plan.regions, _mine(plan, template, query), plan.stream.name
+    of_table = bool((regions.row[mine] >= 0).all())
+    shape = SHAPES[POLYGON if of_table else int(regions.kind[mine][0])]
+    motion = "moving " if not of_table and regions.focal[mine][0] >= 0 else ""
+    if template.is_nearest:
+        asked = _asked(plan, template, query)
+        to = "a focal object" if plan.nearest.focal[asked] >= 0 else "a place"
+        among = "" if shape == SHAPES[EVERYWHERE] else f" inside {motion}{shape}"
+        search = f"one search for all {len(plan.nearest)} kNN queries of {stream}"
+        return f"knn: {plan.nearest.k[asked]} nearest to {to}{among}, {search}"
+    count = int((mine & (regions.gone == NEVER)).sum())
+    what = f"{count} region{'' if count == 1 else 's'} of a table" if of_table else f"{motion}{shape}"
+    return f"inside: {what}, one grid join for all {_alike(plan, template)} regions of {stream}"
+
+
+def _alike(plan: StreamPlan, template: Template) -> int:
+    """Regions that are asked for by themselves: of NOW, or of windows, which share one history."""
+    is_there = plan.regions.gone == NEVER
+    windowed = int((plan.is_windowed & is_there).sum())
+    return windowed if template.window is not None else int(is_there.sum()) - len(plan.nearest) - windowed
+
+
+def _readings(template: Template) -> str:
+    """Which readings are looked at."""
+    window = template.window
+    if window is None:
+        return "last readings"
+    if window.kind == EVENTS:
+        return "all readings"
+    sizes = {
+        TIME: show_duration(window.size),
+        ROWS: f"{window.size} rows",
+        PER_KEY: f"{window.size} rows per key",
+    }
+    return f"window of readings, {sizes.get(window.kind) or _until(window)},"
+
+
+def _until(window: Window) -> str:
+    return "until next" if window.until is None else f"until {window.words}"
+
+
+def _item(output: OutputColumn) -> str:
+    return named(output.words, output.name)
+
+
+def named(words: str, name: str) -> str:
+    """An item of a select list as its author wrote it, with its name where that is another."""
+    return words if name in (words, words.rsplit(".", 1)[-1]) else f"{words} AS {name}"

@@ -1,0 +1,126 @@
+"""What the change of a table means to queries that a plan has already.
+
+rows that came ──► regions of each query that joins the table
+rows that went ──► regions that end, and take back what they held
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from sanderling.catalog import Table
+from sanderling.clock import ticks_from
+from sanderling.plan.build.build import Numbered, Templates, stream_plan
+from sanderling.plan.many.cohorts import Cohort, Member
+from sanderling.plan.query.selects import Draft
+from sanderling.plans.growth import Gone
+from sanderling.plans.plan import Plan, PlannedQueries, StreamPlan, Template
+
+I64 = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """A query of the plan that joins a table: by itself, or by one of its branches."""
+
+    member: Member
+    place: int  # of the branch
+
+    @property
+    def cohort(self) -> Cohort:
+        return self.member.cohort.parts[self.place]
+
+    @property
+    def number(self) -> int:
+        assert self.member.number is not None
+        return self.member.number
+
+    def template(self, templates: Templates) -> Template:
+        head = templates.of(self.member.draft)
+        branches = self.member.cohort.branches
+        return templates.branches(head, len(branches))[self.place] if branches else head
+
+
+def readers(members: Iterable[Member]) -> dict[str, list[Reader]]:
+    """By the name of a table, folded, those that join it, of queries that are in the plan."""
+    found: dict[str, list[Reader]] = {}
+    for member in members:
+        for place, part in enumerate(member.cohort.parts if member.number is not None else ()):
+            assert isinstance(part.draft, Draft)
+            if part.draft.table is not None:
+                found.setdefault(part.draft.table.name.casefold(), []).append(Reader(member, place))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class TableGrowth:
+    """A table as the plan has it, as it is now, and the queries of the plan that join it."""
+
+    before: Table
+    now: Table
+    readers: list[Reader]
+
+    @property
+    def came(self) -> I64:
+        """Rows by number."""
+        return np.arange(len(self.before.history.gone), len(self.now.history.gone))
+
+    @property
+    def went(self) -> I64:
+        before = self.before.history.gone
+        return np.flatnonzero(self.now.history.gone[: len(before)] != before)
+
+    def of(self, stream: StreamPlan) -> list[Reader]:
+        return [r for r in self.readers if r.cohort.draft.stream.name == stream.stream.name]
+
+
+def tables_grown(
+    plan: Plan, tables: Sequence[TableGrowth], templates: Templates
+) -> tuple[tuple[StreamPlan, ...], tuple[Gone, ...]]:
+    """By stream the regions that come, and those that go."""
+    if not tables:
+        return (), ()
+    queries = _with_ends(plan.queries, tables)
+    came = (_coming(stream, tables, templates, queries) for stream in plan.streams)
+    gone = (_going(stream, tables, templates) for stream in plan.streams)
+    return tuple(c for c in came if len(c.regions)), tuple(g for g in gone if len(g.region))
+
+
+def _with_ends(queries: PlannedQueries, tables: Sequence[TableGrowth]) -> PlannedQueries:
+    """Some may have got an end in the same call."""
+    end = queries.end.copy()
+    for reader in (r for table in tables for r in table.readers):
+        end[reader.number] = reader.member.end
+    return replace(queries, end=end)
+
+
+def _coming(
+    stream: StreamPlan, tables: Sequence[TableGrowth], templates: Templates, queries: PlannedQueries
+) -> StreamPlan:
+    cohorts = [
+        Numbered(r.cohort.over(table.now, table.came), np.array([r.number]), r.template(templates))
+        for table in tables
+        for r in table.of(stream)
+    ]
+    found = [cohort for cohort in cohorts if len(cohort.cohort.areas)]
+    return stream_plan(stream.stream, found, queries, is_living=True)
+
+
+def _going(stream: StreamPlan, tables: Sequence[TableGrowth], templates: Templates) -> Gone:
+    regions, is_gone = stream.regions, np.zeros(len(stream.regions), np.bool_)
+    tick = regions.gone.copy()
+    for table in tables:
+        mine = [(r.number, r.template(templates).id) for r in table.of(stream)]
+        is_here = np.isin(regions.query, [query for query, _ in mine])
+        is_here &= np.isin(regions.template, [template for _, template in mine])
+        is_here &= np.isin(regions.row, table.went)
+        tick[is_here] = ticks_from(table.now.history.gone[regions.row[is_here]], stream.stream.tick_us)
+        is_gone |= is_here
+    return Gone(stream.stream.name, np.flatnonzero(is_gone), tick[is_gone])
+
+
+__all__ = ["TableGrowth", "readers", "tables_grown"]

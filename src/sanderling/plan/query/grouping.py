@@ -1,0 +1,370 @@
+"""What stands above FROM and WHERE: aggregates, HAVING, the select list, DISTINCT, the first n."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from sanderling.catalog import Column
+from sanderling.plan.explain.words import words_of
+from sanderling.plan.expressions.check import (
+    Constant,
+    Scope,
+    constant_of,
+    is_previous,
+    resolve_previous,
+    span_of,
+)
+from sanderling.plan.expressions.distances import is_distance, written_out
+from sanderling.plan.expressions.rewrite import engine_sql
+from sanderling.plan.expressions.written import Written, computed, plain, selected
+from sanderling.plan.names.sides import Derived, GroupScope, RowScope, Side
+from sanderling.plan.query.selects import SelectPlanner
+from sanderling.plans import nodes as tree
+from sanderling.types import TYPES, SqlType
+
+AGGREGATES: dict[type[exp.Expr], str] = {
+    exp.Count: tree.COUNT, exp.Sum: tree.SUM, exp.Avg: tree.AVG, exp.Min: tree.MIN, exp.Max: tree.MAX,
+    exp.Stddev: tree.STDDEV, exp.StddevSamp: tree.STDDEV,
+}  # fmt: skip
+INSTEAD: dict[type[exp.Expr], str] = {
+    exp.ArgMax: "ORDER BY … DESC LIMIT 1 gives the row with the greatest",
+    exp.ArgMin: "ORDER BY … LIMIT 1 gives the row with the least",
+    exp.CountIf: "write COUNT(CASE WHEN … THEN 1 END)",
+    exp.Lag: "PREVIOUS(column) is of the same object's reading before",
+}
+OF_NUMBERS = (tree.SUM, tree.AVG, tree.STDDEV)
+
+
+def aggregates_in(node: exp.Expr) -> Iterator[exp.Expr]:
+    """Aggregates of this very SELECT, the outermost of each."""
+    for n in node.dfs(prune=lambda n: isinstance(n, (exp.AggFunc, exp.Query))):
+        if isinstance(n, exp.AggFunc):
+            yield n
+
+
+def has_aggregates(select: exp.Select) -> bool:
+    parts = [*select.expressions, *(select.args[c] for c in ("having", "order") if select.args.get(c))]
+    return any(True for part in parts for _ in aggregates_in(part))
+
+
+@dataclass(slots=True)
+class Grouping:
+    """Plans the upper clauses of a SELECT; constants it meets are added to `constants`."""
+
+    selects: SelectPlanner
+    constants: list[Constant]
+
+    def planned(self, select: exp.Select, node: tree.Node, where: list[exp.Expr], scope: RowScope) -> Derived:
+        distinct = select.args.get("distinct")
+        if distinct is not None and distinct.args.get("on"):
+            hint = "write DISTINCT alone, or GROUP BY"
+            raise scope.refuse(distinct.args["on"], "query.unsupported", "DISTINCT ON is not supported", hint)
+        condition = self._condition(where, scope)
+        items = list(select.expressions)
+        orders = self._orders(select, items, scope)
+        above: Scope = scope
+        if select.args.get("group") or has_aggregates(select):
+            grouped = _Grouped(self, select, items, scope)
+            node, above = grouped.node(node, condition), grouped.scope
+            items = [grouped.replaced(item) for item in items]
+            orders = [(grouped.replaced(o), d, f) for o, d, f in orders]
+            having = select.args.get("having")
+            chosen = [_by_items(having.this, select.expressions, grouped.columns)] if having else []
+            condition = self._condition([grouped.replaced(c) for c in chosen], above)
+        elif select.args.get("having"):
+            hint = "write WHERE, or aggregate something"
+            raise scope.refuse(
+                select.args["having"], "query.not_grouped", "HAVING without GROUP BY or an aggregate", hint
+            )
+        written = [computed(self.selects, _written(i, scope), above, self.constants) for i in items]
+        written = [_named(w, item) for w, item in zip(written, select.expressions, strict=True)]
+        orders = [(written_out(o, scope), d, f) for o, d, f in orders]
+        _refuse_same_names(written, items, scope)
+        derived = self._finished(select, node, condition, written, orders, above)
+        return derived if above is not scope else replace(derived, place=_place(select.expressions, scope))
+
+    def first_of(self, union: exp.Expr, derived: Derived, scope: RowScope) -> Derived:
+        """ORDER BY and LIMIT behind a union or behind brackets: over the columns there."""
+        over = RowScope(scope.text, scope.span, [Side("", derived, scope.span)])
+        over.places = {(0, c.name): i for i, c in enumerate(derived.columns)}
+        items = [exp.column(exp.to_identifier(c.name, quoted=True)) for c in derived.columns]
+        orders = self._orders(union, items, over)
+        written = [computed(self.selects, item, over, self.constants) for item in items]
+        found = self._finished(union, derived.node, None, written, orders, over)
+        return replace(found, place=derived.place)
+
+    def _finished(
+        self, select: exp.Expr, node: tree.Node, condition: tree.Computed | None, written: list[Written],
+        orders: list[tuple[exp.Expr, bool, bool]], scope: Scope,
+    ) -> Derived:  # fmt: skip
+        is_distinct = isinstance(select, exp.Select) and select.args.get("distinct") is not None
+        columns = [w.as_named() for w in written]
+        place_of = {c.sql: i for i, c in reversed(list(enumerate(columns)))}
+        found: list[tree.Order] = []
+        for order, is_descending, is_null_first in orders:
+            key = computed(self.selects, order, scope, self.constants).as_computed()
+            if key.sql not in place_of:
+                if is_distinct:
+                    message = "with DISTINCT, ORDER BY takes columns of the select list"
+                    raise scope.refuse(order, "query.unsupported", message, "add it to the select list")
+                place_of[key.sql] = len(columns)
+                columns.append(key)
+            found.append(tree.Order(place_of[key.sql], is_descending, is_null_first))
+        node = selected(node, condition, columns)
+        if is_distinct:
+            node = tree.Distinct(node)
+        if found:
+            node = tree.First(node, tuple(found), self._count(select, scope))
+            node = selected(node, None, plain(node.types)[: len(written)])
+        return Derived(node, tuple(Column(w.name, w.type) for w in written))
+
+    def _condition(self, conjuncts: list[exp.Expr], scope: Scope) -> tree.Computed | None:
+        sql, reads, words = self.selects.where(conjuncts, scope, self.constants)
+        return None if sql is None else tree.Computed(sql, TYPES["BOOLEAN"], reads, words or "")
+
+    # ----- ORDER BY and LIMIT
+
+    def _orders(
+        self, select: exp.Expr, items: Sequence[exp.Expr], scope: RowScope
+    ) -> list[tuple[exp.Expr, bool, bool]]:
+        order, limit = select.args.get("order"), select.args.get("limit")
+        if order is None and limit is None:
+            return []
+        if order is None or limit is None:
+            message, hint = "LIMIT without ORDER BY", "say which rows come first"
+            if limit is None:
+                message, hint = "ORDER BY without LIMIT", "an answer has no order; add LIMIT"
+            lonely: exp.Expr = order or limit or select
+            raise scope.refuse(lonely, "query.missing_clause", message, hint)
+        found = []
+        for ordered in order.expressions:
+            if isinstance(ordered.this, exp.Var):
+                message, hint = f"ORDER BY {ordered.this.name} is not supported", "list what it is ordered by"
+                raise scope.refuse(order, "query.unsupported", message, hint)
+            node = _meant(ordered.this, items, scope, is_alias_first=True)
+            node = _by_items(node, items) if node is ordered.this else node
+            found.append((node, bool(ordered.args.get("desc")), bool(ordered.args.get("nulls_first"))))
+        return found
+
+    def _count(self, select: exp.Expr, scope: Scope) -> tree.Computed:
+        written = select.args["limit"].expression.unnest()
+        constant = constant_of(written, f"q:p{len(self.constants)}")
+        if constant is None or not isinstance(constant.value, int) or constant.value < 1:
+            message = "LIMIT takes a whole number from 1 on"
+            raise scope.refuse(select.args["limit"], "query.wrong_type", message, "write LIMIT 5")
+        self.constants.append(constant)
+        return tree.Computed(f'"{constant.name}"', constant.type, frozenset((constant.name,)), "?")
+
+
+class _Grouped:
+    """GROUP BY with the aggregates of one SELECT."""
+
+    def __init__(self, grouping: Grouping, select: exp.Select, items: Sequence[exp.Expr], under: RowScope):
+        self.selects, self.constants, self.under = grouping.selects, grouping.constants, under
+        group = select.args.get("group")
+        if group is not None and any(v for k, v in group.args.items() if k != "expressions"):
+            raise under.refuse(group, "query.unsupported", "GROUP BY takes expressions only", "list columns")
+        nodes = [_meant(n, items, under).unnest() for n in (group.expressions if group else [])]
+        for node in nodes:
+            for found in aggregates_in(node):
+                raise under.refuse(
+                    found, "query.not_grouped", "an aggregate stands above GROUP BY", "remove it"
+                )
+        self.groups = [computed(self.selects, written_out(n, under), under, self.constants) for n in nodes]
+        self.keys = {self._key(n): i for i, n in reversed(list(enumerate(nodes)))}
+        self.kinds = {type(n) for n in nodes}
+        self.columns = {n.name.casefold() for n in nodes if isinstance(n, exp.Column)}
+        self.known: dict[exp.Expr, int] = {}
+        self.inputs: list[Written] = []
+        self.sums: list[tree.Sum] = []
+        self.words: list[str] = [g.words for g in self.groups]
+        parts = [*items, *(select.args[c] for c in ("having", "order") if select.args.get(c))]
+        for part in parts:
+            for found in aggregates_in(part):
+                self._learn(found)
+        types = [*(g.type for g in self.groups), *(s.type for s in self.sums)]
+        self.scope = GroupScope(under.text, under.span, self.words, types)
+
+    def node(self, child: tree.Node, condition: tree.Computed | None) -> tree.Node:
+        inputs = [w.as_computed() for w in (*self.groups, *self.inputs)]
+        return tree.Aggregate(
+            selected(child, condition, inputs), tuple(range(len(self.groups))), tuple(self.sums)
+        )
+
+    def _learn(self, node: exp.Expr) -> int:
+        """The number of an aggregate; one that was met before has its number."""
+        if node not in self.known:
+            self.known[node.copy()] = self._number(node)
+        return self.known[node]
+
+    def _number(self, node: exp.Expr) -> int:
+        kind = AGGREGATES.get(type(node))
+        if kind is None:
+            name = self.under.word_of(node)
+            hint = INSTEAD.get(type(node), "there are COUNT, SUM, AVG, MIN, MAX and STDDEV")
+            raise self.under.refuse(node, "query.unsupported", f"{name.upper()} is not supported", hint)
+        argument, is_distinct = node.this, False
+        if isinstance(argument, exp.Distinct):
+            is_distinct = True
+            if len(argument.expressions) != 1:
+                raise self.under.refuse(
+                    node, "query.wrong_argument_count", "DISTINCT takes one column here", "COUNT(DISTINCT a)"
+                )
+            argument = argument.expressions[0]
+        is_star = isinstance(argument, exp.Star)
+        if argument is None or (is_star and (is_distinct or kind != tree.COUNT)):
+            message = f"{kind.upper()} takes one column here"
+            raise self.under.refuse(node, "query.wrong_argument_count", message, "only COUNT(*) counts rows")
+        if node.args.get("expressions"):
+            raise self.under.refuse(
+                node,
+                "query.wrong_argument_count",
+                "an aggregate takes one argument",
+                "use GREATEST for several",
+            )
+        for inner in aggregates_in(argument):
+            raise self.under.refuse(
+                inner, "query.not_grouped", "an aggregate of an aggregate", "use FROM (SELECT …)"
+            )
+        column, type_ = self._input(kind, argument, node)
+        found = tree.Sum(kind, column, type_, is_distinct and kind not in (tree.MIN, tree.MAX))
+        if found not in self.sums:
+            self.sums.append(found)
+            self.words.append(words_of(node))
+        return self.sums.index(found)
+
+    def _input(self, kind: str, argument: exp.Expr, node: exp.Expr) -> tuple[int | None, SqlType]:
+        if isinstance(argument, exp.Star):
+            return None, TYPES["BIGINT"]
+        written = computed(self.selects, written_out(argument, self.under), self.under, self.constants)
+        if kind in OF_NUMBERS:
+            if not written.type.is_number:
+                message = f"{kind.upper()} takes numbers, this is {written.type.name}"
+                raise self.under.refuse(node, "query.wrong_type", message, "CAST it, or COUNT it")
+            is_sum_of_integers = kind == tree.SUM and written.type.is_integer
+            written = written.cast_to(TYPES["BIGINT" if is_sum_of_integers else "DOUBLE"])
+        inputs = [w.sql for w in self.inputs]
+        if written.sql not in inputs:
+            self.inputs.append(written)
+            inputs.append(written.sql)
+        place = len(self.groups) + inputs.index(written.sql)
+        if kind == tree.COUNT:
+            return place, TYPES["BIGINT"]
+        return place, TYPES["DOUBLE"] if kind in (tree.AVG, tree.STDDEV) else written.type
+
+    def _key(self, node: exp.Expr) -> str:
+        """What is the same for expressions that mean the same."""
+        holder = exp.Paren(this=written_out(node, self.under))
+        resolve_previous(holder, self.under)
+        return engine_sql(holder.this, self.under)[0]
+
+    def replaced(self, node: exp.Expr) -> exp.Expr:
+        """The same with what is grouped by, and aggregates, as columns of the groups."""
+        return node.transform(self._replace)
+
+    def _replace(self, node: exp.Expr) -> exp.Expr:
+        if isinstance(node, exp.AggFunc):
+            return self._column(len(self.groups) + self._learn(node), node)
+        if _is_operand(node):
+            return node  # of DISTANCE or PREVIOUS, which are looked at whole
+        if type(node) in self.kinds:
+            place = self.keys.get(self._key(node))
+            if place is not None:
+                return self._column(place, node)
+        return node
+
+    def _column(self, place: int, like: exp.Expr) -> exp.Expr:
+        name = like.name if isinstance(like, exp.Column) else self.words[place]
+        column = exp.column(exp.to_identifier(name, quoted=True))
+        span = span_of(like)
+        if span is not None:
+            column.meta.update({"start": span.start, "end": span.end - 1})
+        column.meta["group"] = place
+        return column
+
+
+def _meant(
+    node: exp.Expr, items: Sequence[exp.Expr], scope: RowScope, is_alias_first: bool = False
+) -> exp.Expr:
+    """What GROUP BY or ORDER BY means: an item by its number or alias, or an expression."""
+    bare = node.unnest()
+    if isinstance(bare, exp.Literal) and not bare.is_string:
+        if bare.this.isdigit() and 1 <= int(bare.this) <= len(items):
+            return _bare(items[int(bare.this) - 1])
+        hint = f"the select list has {len(items)} items"
+        raise scope.refuse(node, "query.unknown_column", f"there is no item {bare.this}", hint)
+    if isinstance(bare, exp.Column) and not bare.table:
+        is_column = any(side.column(bare.name) for side in scope.all)
+        named = [i for i in items if i.alias_or_name.casefold() == bare.name.casefold()]
+        if named and (is_alias_first or not is_column):
+            return _bare(named[0])
+    return node
+
+
+def _by_items(node: exp.Expr, items: Sequence[exp.Expr], columns: Collection[str] = ()) -> exp.Expr:
+    """The same with names that the select list gave written out; what it groups by comes before them."""
+    named = {i.alias.casefold(): i for i in reversed(items) if isinstance(i, exp.Alias)}
+
+    def meant(n: exp.Expr) -> exp.Expr:
+        if not isinstance(n, exp.Column) or n.table or is_of_rows(n):
+            return n
+        name = n.name.casefold()
+        return exp.paren(_bare(named[name])) if name in named and name not in columns else n
+
+    return node.transform(meant)
+
+
+def is_of_rows(node: exp.Expr) -> bool:
+    """Whether it stands where only columns of FROM may: in an aggregate, PREVIOUS or DISTANCE."""
+    return node.find_ancestor(exp.AggFunc) is not None or _is_operand(node)
+
+
+def _named(written: Written, item: exp.Expr) -> Written:
+    """Without an alias a column has its author's words as its name."""
+    is_plain = isinstance(item, exp.Alias) or isinstance(item.unnest(), exp.Column)
+    return written if is_plain else replace(written, name=words_of(item))
+
+
+def _place(items: Sequence[exp.Expr], scope: RowScope) -> tuple[str, str] | None:
+    """The columns that show the location of the one in FROM that has its own shown, under their new names."""
+    shown = {}
+    for item in items:
+        bare = _bare(item).unnest()
+        if isinstance(bare, exp.Column):
+            side, column = scope.find(bare)
+            shown[scope.all.index(side), column.name] = item.alias_or_name
+    places = [
+        (shown[i, x], shown[i, y])
+        for i, (x, y) in ((i, s.place) for i, s in enumerate(scope.all) if s.place is not None)
+        if (i, x) in shown and (i, y) in shown
+    ]
+    return places[0] if len(places) == 1 else None
+
+
+def _is_operand(node: exp.Expr) -> bool:
+    return node.parent is not None and (is_distance(node.parent) or is_previous(node.parent))
+
+
+def _bare(item: exp.Expr) -> exp.Expr:
+    return item.this if isinstance(item, exp.Alias) else item
+
+
+def _written(item: exp.Expr, scope: RowScope) -> exp.Expr:
+    """An item without DISTANCE, under its own name."""
+    if not isinstance(item, exp.Alias):
+        return written_out(item, scope)
+    copy = item.copy()
+    copy.set("this", written_out(item.this, scope))
+    return copy
+
+
+def _refuse_same_names(written: Sequence[Written], items: Sequence[exp.Expr], scope: Scope) -> None:
+    seen: set[str] = set()
+    for found, item in zip(written, items, strict=True):
+        if found.name.casefold() in seen:
+            message = f'two columns are named "{found.name}"'
+            raise scope.refuse(item, "query.duplicate_column", message, "give one an alias")
+        seen.add(found.name.casefold())

@@ -1,0 +1,252 @@
+"""Sides of a SELECT joined: what each brings, by which keys they meet, in which order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from sanderling.catalog import Column, Stream, Table
+from sanderling.errors import QueryError
+from sanderling.language.grammar.dialect import LocationInside
+from sanderling.plan.explain.words import shortened, words_of
+from sanderling.plan.expressions.check import Constant, Scope, constant_of
+from sanderling.plan.expressions.distances import Nearness, written_out
+from sanderling.plan.expressions.written import computed, identity, plain, selected, union_type
+from sanderling.plan.names.sides import RowScope, Side, Uses
+from sanderling.plan.query.selects import Draft
+from sanderling.plans import nodes as tree
+from sanderling.plans.plan import OutputColumn
+from sanderling.types import TYPES, SqlType
+
+if TYPE_CHECKING:
+    from sanderling.plan.query.blocks import Block
+
+
+@dataclass(slots=True)
+class Link:
+    """A condition that two sides are joined by: an equality, or that they are near."""
+
+    left: int
+    right: int
+    condition: exp.Expr
+    left_key: exp.Expr = field(default_factory=exp.Null)
+    right_key: exp.Expr = field(default_factory=exp.Null)
+    near: Nearness | None = None
+    type: SqlType = TYPES["DOUBLE"]
+    places: dict[int, int] = field(default_factory=dict)  # of its keys, by side
+
+    def key_of(self, number: int) -> exp.Expr:
+        return self.left_key if self.left == number else self.right_key
+
+    def other(self, number: int) -> int:
+        return self.right if self.left == number else self.left
+
+
+class Joining:
+    """Joins the sides of a block."""
+
+    def __init__(self, block: Block, below: dict[int, list[exp.Expr]], links: list[Link], needed: Uses):
+        """`below` are conditions by side, `needed` the columns that are read above."""
+        self.block, self.below, self.links, self.needed = block, below, links, needed
+        self.work, self.sides, self.scope = block.work, block.sides, block.scope
+        self.selects = block.work.composer.selects
+
+    def joined(self) -> tree.Node:
+        """From the first side on, each time the next that something links; the row's columns get places."""
+        self._refuse_unclear()
+        self._settle_types()
+        left = [i for i, s in enumerate(self.sides) if not s.is_regions]
+        first = left.pop(0)
+        node, width = self._leaf(first, 0)
+        joined = {first}
+        while left:
+            number = next((i for i in left if self._linking(i, joined)), None)
+            if number is None:
+                raise self._not_joined(self.sides[left[0]], self.sides[first])
+            left.remove(number)
+            right, wider = self._leaf(number, width)
+            node = self._join(node, right, number, self._linking(number, joined), width)
+            width += wider
+            joined.add(number)
+        return node
+
+    def _linking(self, number: int, joined: set[int]) -> list[Link]:
+        return [k for k in self.links if number in (k.left, k.right) and k.other(number) in joined]
+
+    # ----- refusals
+
+    def _refuse_unclear(self) -> None:
+        """With several streams a clause does not say which one it means."""
+        streams = [s for s in self.sides if isinstance(s.relation, Stream)]
+        clauses: dict[str, object] = {"INSIDE": self.block.inside, "kNN": self.block.nearest}
+        if not streams:
+            clauses["WINDOW"] = self.block.window
+        clause = next((word for word, written in clauses.items() if written is not None), "")
+        if not clause or len(streams) == 1:
+            return
+        hint = "put it into a query in FROM: (SELECT …) AS name"
+        if streams and clause == "INSIDE":
+            hint = f"write {streams[0].alias}.location INSIDE …"
+        what = "several streams" if streams else "no stream"
+        raise self.block.refuse_at(
+            self.block.span, "query.unsupported", f"FROM has {what}: {clause} is about one", hint
+        )
+
+    def _not_joined(self, side: Side, first: Side) -> QueryError:
+        hint = f"add an equality: ON {first.alias}.… = {side.alias}.…"
+        if isinstance(side.relation, Table) and side.relation.region and isinstance(first.relation, Stream):
+            hint = f"add WHERE {first.alias}.location INSIDE {side.alias}.region, or an equality"
+        elif side.place and first.place:
+            hint += f", or DISTANCE({first.alias}, {side.alias}) <= a number"
+        message = f'nothing joins "{side.alias}" with "{first.alias}"'
+        return self.block.refuse_at(side.span, "query.missing_join", message, hint)
+
+    def _settle_types(self) -> None:
+        """Both keys of an equality get one type."""
+        for link in (k for k in self.links if k.near is None):
+            types = []
+            for node in (link.left_key, link.right_key):
+                here = self._scope_of(sorted(self.block.uses(node)))
+                types.append(computed(self.selects, node, here, []).type)
+            common = union_type(*types)
+            if common is None:
+                message = f"{types[0].name} and {types[1].name} do not go together here"
+                raise self.scope.refuse(link.condition, "query.wrong_type", message, "CAST one side")
+            link.type = common
+
+    def _scope_of(self, columns: list[tuple[int, str]]) -> RowScope:
+        """A row of these columns alone."""
+        here = RowScope(self.block.text, self.block.span, self.sides)
+        here.places = {use: i for i, use in enumerate(columns)}
+        return here
+
+    # ----- what one side brings
+
+    def _leaf(self, number: int, offset: int) -> tuple[tree.Node, int]:
+        """Its node, and how many columns: those needed, then keys that have to be computed."""
+        columns = self._columns(number)
+        here = self._scope_of([(owner, c.name) for owner, c in columns])
+        node = self._source(number, columns)
+        keys: list[tree.Computed] = []
+        for link in self.links:
+            if number not in (link.left, link.right) or link.near is not None:
+                continue
+            key = computed(self.selects, link.key_of(number), here, [])
+            place = here.places_by_name().get(key.sql) if key.type == link.type else None
+            if place is None:
+                place = len(columns) + len(keys)
+                keys.append(key.cast_to(link.type).as_computed())
+            link.places[number] = offset + place
+        if keys:
+            node = tree.Select(node, None, (*plain([c.type for _, c in columns]), *keys))
+        self.scope.places |= {use: offset + place for use, place in here.places.items()}
+        return node, len(columns) + len(keys)
+
+    def _columns(self, number: int) -> list[tuple[int, Column]]:
+        """The columns that are needed, with the side they are of; a stream's with those of its regions."""
+        side = self.sides[number]
+        owners = [number, *([self.sides.index(side.regions)] if side.regions else [])]
+        return [(o, c) for o in owners for c in self.sides[o].all_columns if (o, c.name) in self.needed]
+
+    def _source(self, number: int, columns: list[tuple[int, Column]]) -> tree.Node:
+        side, conditions = self.sides[number], self.below.get(number, [])
+        if isinstance(side.relation, Stream):
+            self.work.branches.append(self._branch(side, side.relation, columns, conditions))
+            return tree.Branch(len(self.work.branches) - 1, tuple(c.type for _, c in columns), side.alias)
+        if isinstance(side.relation, Table):
+            self.work.tables.append(side.relation.name)
+            read = {name for c in conditions for _, name in self.block.uses(c)} | {c.name for _, c in columns}
+            there = [c for c in side.columns if c.name in read]
+            node: tree.Node = tree.TableRows(
+                side.relation.name, tuple(c.name for c in there), tuple(c.type for c in there), side.alias
+            )
+        else:
+            node, there = side.relation.node, list(side.columns)
+        here = self._scope_of([(number, c.name) for c in there])
+        whole = plain([c.type for c in there])
+        shown = [replace(whole[here.places[number, c.name]], name=c.name) for _, c in columns]
+        return selected(node, self._judged(side, conditions, here), shown)
+
+    def _judged(self, side: Side, conditions: list[exp.Expr], scope: RowScope) -> tree.Computed | None:
+        """What is judged below a join; for rows of tables with its literals as they stand."""
+        if not conditions or not side.is_of_tables:
+            return self._condition(conditions, scope)
+        return computed(self.selects, exp.and_(*conditions, copy=True), scope, []).as_computed()
+
+    def _condition(self, conditions: list[exp.Expr], scope: RowScope) -> tree.Computed | None:
+        sql, reads, words = self.selects.where(conditions, scope, self.work.constants)
+        return None if sql is None else tree.Computed(sql, TYPES["BOOLEAN"], reads, words or "")
+
+    def _branch(
+        self, side: Side, stream: Stream, columns: list[tuple[int, Column]], conditions: list[exp.Expr]
+    ) -> Draft:
+        """What shards do for one stream."""
+        regions = side.regions
+        table = regions.relation if regions is not None else None
+        assert table is None or isinstance(table, Table)
+        block = self.block
+        scope = Scope(block.text, block.span, stream, side.alias, table, regions.alias if regions else "")
+        asked = replace(self.work.statement, inside=block.inside, nearest=block.nearest, window=block.window)
+        shape, used = block.relations.inside(asked, conditions, scope)
+        nearest = block.relations.nearest(asked, scope)
+        window = self.selects.window(asked, scope)
+        constants: list[Constant] = []
+        judged = [c for c in conditions if not isinstance(c, LocationInside)]
+        where, reads, words = self.selects.where(judged, scope, constants)
+        outputs = []
+        for owner, c in columns:
+            name = f"{'r' if self.sides[owner] is side else 'q'}:{c.name}"
+            outputs.append(OutputColumn(c.name, name, c.type, frozenset((name,)), True, c.name))
+        return Draft(
+            stream, table, shape, where, reads, tuple(outputs), tuple(constants), used, words, nearest, window
+        )
+
+    # ----- where two meet
+
+    def _join(
+        self, left: tree.Node, right: tree.Node, number: int, links: list[Link], width: int
+    ) -> tree.Node:
+        equal, near = [k for k in links if k.near is None], [k for k in links if k.near is not None]
+        left_keys = tuple(k.places[k.other(number)] for k in equal)
+        right_keys = tuple(k.places[number] - width for k in equal)
+        found = self._near(near[0], number, width) if near else None
+        is_outer = self.sides[number].is_outer
+        if near and tree.is_table(left) and tree.is_table(right):
+            message, hint = "DISTANCE of tables alone", "let FROM begin with the stream"
+            raise self.scope.refuse(near[0].condition, "query.unsupported", message, hint)
+        if is_outer and tree.is_table(left) and not tree.is_table(right):
+            message, hint = "the left side of LEFT JOIN reads tables only", "begin with the stream"
+            raise self.block.refuse_at(self.sides[number].span, "query.unsupported", message, hint)
+        words = shortened(" AND ".join(words_of(k.condition.unnest()) for k in equal))
+        node: tree.Node = tree.Join(left, right, left_keys, right_keys, found, is_outer, words)
+        # One nearness finds the pairs, others are conditions on them.
+        rest = [written_out(link.condition, self.scope) for link in near[1:]]
+        return identity(node, node.types, self._condition(rest, self.scope))
+
+    def _near(self, link: Link, number: int, width: int) -> tree.Near:
+        assert link.near is not None
+        (left, right), constants = (self._place(n) for n in (link.other(number), number)), self.work.constants
+        constant = constant_of(link.near.radius, f"q:p{len(constants)}")
+        if constant is not None and isinstance(constant.value, (int, float)):
+            constants.append(replace(constant, type=TYPES["DOUBLE"], value=float(constant.value)))
+            radius = tree.Computed(f'"{constant.name}"', TYPES["DOUBLE"], frozenset((constant.name,)), "?")
+        else:
+            radius = self._worked_out(link.near.radius)
+        words = f"DISTANCE({self.sides[link.left].alias}, {self.sides[link.right].alias})"
+        return tree.Near(left, (right[0] - width, right[1] - width), radius, link.near.is_open, words)
+
+    def _worked_out(self, node: exp.Expr) -> tree.Computed:
+        """A radius that is written as an expression."""
+        found = computed(self.selects, node, self.scope, [])
+        if not found.type.is_number:
+            message = f"DISTANCE is a number, this is {found.type.name}"
+            raise self.scope.refuse(node, "query.wrong_type", message, "compare it with a number")
+        return found.cast_to(TYPES["DOUBLE"]).as_computed()
+
+    def _place(self, number: int) -> tuple[int, int]:
+        """Where the columns of a side's location stand."""
+        place = self.sides[number].place
+        assert place is not None
+        return self.scope.places[number, place[0]], self.scope.places[number, place[1]]

@@ -1,0 +1,272 @@
+"""FROM, INSIDE and kNN of a registered SELECT: which stream, which table of regions, which shape."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sanderling.catalog import Names, Stream, Table
+from sanderling.errors import Place, QueryError, did_you_mean
+from sanderling.language.grammar.dialect import LocationInside
+from sanderling.language.grammar.refusals import instead_of
+from sanderling.language.statements import (
+    Coverage,
+    InsideTarget,
+    MovingCircleShape,
+    MovingRectShape,
+    Name,
+    NearestTarget,
+    RegisterQuery,
+    Span,
+    Value,
+)
+from sanderling.plan.expressions.check import Scope, span_of
+
+PLAIN_CLAUSES = {"expressions", "from_", "joins", "where"}
+COMPOSED_CLAUSES = PLAIN_CLAUSES | {
+    "distinct",
+    "group",
+    "having",
+    "order",
+    "limit",
+    "inside",
+    "nearest",
+    "our_window",
+}
+
+Shape = Coverage | MovingRectShape | MovingCircleShape | None
+
+
+def focal_of(shape: Shape) -> Value | None:
+    """The key of the object that a shape moves with."""
+    return shape.focal if isinstance(shape, (MovingRectShape, MovingCircleShape)) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Relations:
+    """Looks names of FROM and INSIDE up in what exists."""
+
+    streams: Names[Stream]
+    tables: Names[Table]
+    regions: Names[Coverage]
+    kind_of: Callable[[str], str | None]
+
+    # ----- FROM
+
+    def refuse_other_clauses(
+        self, select: exp.Select, text: str, statement: RegisterQuery, is_composed: bool = False
+    ) -> None:
+        allowed = COMPOSED_CLAUSES if is_composed else PLAIN_CLAUSES
+        for key, value in select.args.items():
+            if value and key not in allowed:
+                first = value[0] if isinstance(value, list) else value
+                place = _place(text, first if isinstance(first, exp.Expr) else None, statement.name.span)
+                word = (
+                    key.removesuffix("_").removesuffix("s").upper() if key != "kind" else f"SELECT AS {value}"
+                )
+                raise QueryError("query.unsupported", f"{word} is not supported", instead_of(word), place)
+        if not select.expressions:
+            place = _place(text, None, statement.name.span)
+            raise QueryError("query.syntax", "SELECT lists no columns", "name at least one, or *", place)
+        if not select.args.get("from_"):
+            place = _place(text, select.expressions[-1], statement.name.span)
+            raise QueryError("query.missing_clause", "a query needs FROM and a stream", "add FROM", place)
+
+    def scope(self, select: exp.Select, text: str, span: Span) -> tuple[Scope, list[exp.Expr]]:
+        relations, on = [select.args["from_"].this], []
+        for join in select.args.get("joins") or []:
+            if (
+                join.side
+                or join.kind not in ("", "INNER", "CROSS")
+                or not _has_only(join, "this", "on", "kind")
+            ):
+                raise QueryError(
+                    "query.unsupported", "only an inner join with a table of regions is supported yet",
+                    "FROM stream o, table t WHERE o.location INSIDE t.region", _place(text, join, span),
+                )  # fmt: skip
+            relations.append(join.this)
+            if join.args.get("on"):
+                on.append(join.args["on"])
+        stream, table = None, None
+        stream_alias = table_alias = ""
+        for relation in relations:
+            found = self.relation(relation, text, span)
+            if isinstance(found, Stream) and stream is None:
+                stream, stream_alias = found, relation.alias_or_name
+            elif isinstance(found, Table) and table is None:
+                table, table_alias = found, relation.alias_or_name
+            else:
+                what = "stream" if isinstance(found, Stream) else "table"
+                raise QueryError(
+                    "query.unsupported", f"FROM takes one {what} here", "split the query",
+                    _place(text, relation, span),
+                )  # fmt: skip
+        if stream is None:
+            raise QueryError(
+                "query.missing_stream", "a continuous query reads a stream; FROM names only a table",
+                did_you_mean(relations[0].name, self.streams) or "CREATE STREAM first",
+                _place(text, relations[0], span),
+            )  # fmt: skip
+        if table is not None and stream_alias.casefold() == table_alias.casefold():
+            raise QueryError(
+                "query.duplicate_name", f'two things in FROM are named "{table_alias}"', "give one an alias",
+                _place(text, relations[1], span),
+            )  # fmt: skip
+        return Scope(text, span, stream, stream_alias, table, table_alias), on
+
+    def refuse_odd_relation(self, relation: exp.Expr, text: str, span: Span) -> None:
+        if not _is_plain_table(relation):
+            hint = "FROM stream, or FROM stream AS name"
+            place = _place(text, relation, span)
+            raise QueryError("query.unsupported", "FROM takes a stream or a table by name", hint, place)
+
+    def relation(self, relation: exp.Expr, text: str, span: Span) -> Stream | Table:
+        self.refuse_odd_relation(relation, text, span)
+        name = relation.name
+        found = self.streams.get(name) or self.tables.get(name)
+        if found is None:
+            hint = did_you_mean(name, [*self.streams, *self.tables]) or "CREATE STREAM first"
+            kind = self.kind_of(name)
+            if kind:
+                hint = f'"{name}" is a {kind}; FROM takes a stream'
+            place = _place(text, relation, span)
+            raise QueryError("query.unknown_stream", f'no stream is named "{name}"', hint, place)
+        return found
+
+    # ----- INSIDE
+
+    def conjuncts(self, select: exp.Select, on: list[exp.Expr]) -> list[exp.Expr]:
+        """What has to hold, taken apart at every AND that is under nothing but ANDs."""
+        where = select.args.get("where")
+        left = [*reversed(on), *([where.this] if where else [])]
+        conjuncts: list[exp.Expr] = []
+        while left:
+            condition = left.pop()
+            bare = condition.unnest()
+            if isinstance(bare, exp.And) and (bare is condition or bare.find(LocationInside)):
+                left += [bare.expression, bare.this]
+            else:
+                conjuncts.append(bare if isinstance(bare, LocationInside) else condition)
+        return conjuncts
+
+    def inside(
+        self, statement: RegisterQuery, conjuncts: list[exp.Expr], scope: Scope
+    ) -> tuple[Shape, tuple[str, ...]]:
+        """The shape of the query, or None where the regions are a table's rows or there are none."""
+        operators = [c for c in conjuncts if isinstance(c, LocationInside)]
+        targets: list[InsideTarget] = [statement.inside] if statement.inside is not None else []
+        joins = 0
+        for operator in operators:
+            target = self._operator_target(operator, scope)
+            if target is None:
+                joins += 1
+            else:
+                targets.append(target)
+        if joins + len(targets) > 1:
+            raise scope.refuse(
+                operators[-1],
+                "query.unsupported",
+                "a query takes one INSIDE",
+                "register one query for each region",
+            )
+        if scope.table is not None and not joins:
+            span = statement.name.span
+            raise QueryError(
+                "query.missing_join", f'nothing joins "{scope.table.name}" with "{scope.stream.name}"',
+                f"add WHERE {scope.aliases[0]}.location INSIDE {scope.aliases[1]}.region",
+                Place.in_text(scope.text, span.start, span.end),
+            )  # fmt: skip
+        if not targets:
+            return None, ()
+        return self._shape(targets[0], scope)
+
+    def _operator_target(self, operator: LocationInside, scope: Scope) -> InsideTarget | None:
+        """None for a table's regions, or the one region that is meant."""
+        place, target = operator.this, operator.args["expression"]
+        if place.table and place.table.casefold() != scope.aliases[0].casefold():
+            hint = f"write {scope.aliases[0]}.location"
+            raise scope.refuse(place, "query.unknown_name", f'"{place.table}" is not the stream', hint)
+        if not isinstance(target, exp.Expression):
+            return target  # type: ignore[no-any-return]
+        if not isinstance(target, exp.Column) or not isinstance(target.this, exp.Identifier):
+            raise scope.refuse(
+                operator, "query.syntax", "INSIDE needs a region here", "write t.region, or a region's name"
+            )
+        table = scope.table
+        is_region = table is not None and table.region and target.name.casefold() == table.region.casefold()
+        if is_region and (not target.table or target.table.casefold() == scope.aliases[1].casefold()):
+            return None
+        if not target.table:
+            span = span_of(target) or Span(0, 1)
+            return Name(target.name, span)
+        if table is not None and not table.region:
+            raise scope.refuse(
+                target, "query.unknown_column", f'table "{table.name}" has no regions', "load it from GeoJSON"
+            )
+        scope.resolve(target)
+        raise scope.refuse(target, "query.wrong_type", f'"{target.name}" is not a region', "write t.region")
+
+    def _shape(self, target: InsideTarget, scope: Scope) -> tuple[Shape, tuple[str, ...]]:
+        if isinstance(target, Name):
+            region = self.regions.get(target.text)
+            if region is None:
+                place = Place.in_text(scope.text, target.span.start, target.span.end)
+                hint = did_you_mean(target.text, self.regions) or "CREATE REGION first, or write a coverage"
+                raise QueryError("query.unknown_region", f'no region is named "{target.text}"', hint, place)
+            return region, (target.text,)
+        if isinstance(target, (MovingRectShape, MovingCircleShape)):
+            self._check_focal(target.focal, scope)
+        return target, ()
+
+    # ----- kNN
+
+    def nearest(self, statement: RegisterQuery, scope: Scope) -> NearestTarget | None:
+        """What the query asks the nearest of, checked."""
+        target = statement.nearest
+        if target is not None and scope.table is not None:
+            place = Place.in_text(scope.text, target.k.span.start, target.k.span.end)
+            hint = "register one query for each region"
+            raise QueryError("query.unsupported", "kNN does not join a table yet", hint, place)
+        if target is not None and target.focal is not None:
+            self._check_focal(target.focal, scope)
+        return target
+
+    def _check_focal(self, focal: Value, scope: Scope) -> None:
+        column = scope.stream.column(scope.stream.key)
+        assert column is not None
+        value = focal.value
+        fits = isinstance(value, int) if column.type.is_integer else isinstance(value, str)
+        if fits and isinstance(value, int):
+            bits = column.type.arrow.bit_width
+            fits = -(2 ** (bits - 1)) <= value < 2 ** (bits - 1)
+        if not fits:
+            place = Place.in_text(scope.text, focal.span.start, focal.span.end)
+            hint = f"write '{value}'"
+            if column.type.is_integer:
+                hint = "write it as a whole number without quotes, within the range of its type"
+            raise QueryError(
+                "query.wrong_type", f"the key {column.name} is {column.type.name}, this focal object is not",
+                hint, place,
+            )  # fmt: skip
+
+
+def _place(text: str, node: exp.Expr | None, fallback: Span) -> Place:
+    span = (span_of(node) if node is not None else None) or fallback
+    return Place.in_text(text, span.start, span.end)
+
+
+def _has_only(node: exp.Expr, *parts: str) -> bool:
+    """Whether nothing but these parts was written; what nobody looks at must not be accepted."""
+    return all(part in parts for part, value in node.args.items() if value)
+
+
+def _is_plain_table(relation: exp.Expr) -> bool:
+    if not isinstance(relation, exp.Table) or not isinstance(relation.this, exp.Identifier):
+        return False
+    alias = relation.args.get("alias")
+    is_plain_alias = alias is None or (
+        _has_only(alias, "this") and isinstance(alias.this, exp.Identifier) and alias.name
+    )
+    return _has_only(relation, "this", "alias") and bool(is_plain_alias)

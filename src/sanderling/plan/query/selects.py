@@ -1,0 +1,298 @@
+"""A registered SELECT, checked against the catalog: its template, its constants, its regions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from sqlglot import exp
+
+from sanderling import relational
+from sanderling.catalog import Stream, Table
+from sanderling.errors import Place, QueryError, did_you_mean
+from sanderling.language.grammar.dialect import LocationInside
+from sanderling.language.parse import too_deep
+from sanderling.language.statements import NearestTarget, RegisterQuery
+from sanderling.plan.explain.words import shortened, words_of
+from sanderling.plan.expressions.check import (
+    TYPE_OF_DUCKDB,
+    Constant,
+    Scope,
+    bind,
+    check,
+    constant_of,
+    duckdb_words,
+    is_previous,
+    lift,
+    resolve_previous,
+    types_of,
+)
+from sanderling.plan.expressions.families import settle
+from sanderling.plan.expressions.rewrite import engine_sql
+from sanderling.plan.names.nexts import NextScope
+from sanderling.plan.query.relations import Relations, Shape
+from sanderling.plans.plan import OutputColumn, Window
+from sanderling.types import SqlType
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A checked query before its template has a number."""
+
+    stream: Stream
+    table: Table | None
+    shape: Shape
+    where: str | None
+    where_reads: frozenset[str]
+    outputs: tuple[OutputColumn, ...]
+    constants: tuple[Constant, ...]
+    regions_used: tuple[str, ...]
+    where_words: str | None = None
+    nearest: NearestTarget | None = None
+    window: Window | None = None
+
+    @property
+    def is_trigger(self) -> bool:
+        return False
+
+    @property
+    def template_key(self) -> tuple[object, ...]:
+        types = tuple((c.name, c.type.name) for c in self.constants)
+        table = self.table.name if self.table else None
+        return (self.stream.name, table, self.where, self.outputs, types, self.nearest is None, self.window)
+
+    def used(self, kind: str) -> tuple[str, ...]:
+        """The names of a kind that it would miss."""
+        tables = (self.table.name,) if self.table else ()
+        used = {"stream": (self.stream.name,), "table": tables, "region": self.regions_used}
+        return used.get(kind, ())
+
+    @property
+    def is_keyed(self) -> bool:
+        shown = {o.source for o in self.outputs if o.is_plain}
+        keys = {f"r:{self.stream.key}"} | ({f"q:{self.table.key}"} if self.table else set())
+        return keys <= shown
+
+
+@dataclass(slots=True)
+class SelectPlanner:
+    """Checks SELECTs against what exists; remembers what it has checked, since templates repeat."""
+
+    relations: Relations
+    _conditions: dict[object, tuple[str, frozenset[str]]] = field(default_factory=dict)
+    _items: dict[object, tuple[str, SqlType, frozenset[str]]] = field(default_factory=dict)
+
+    def forget(self) -> None:
+        """Names may mean something else from now on."""
+        self._conditions.clear()
+        self._items.clear()
+
+    def draft(self, statement: RegisterQuery, text: str) -> Draft:
+        select = statement.select
+        assert isinstance(select, exp.Select)
+        self.relations.refuse_other_clauses(select, text, statement)
+        scope, on = self.relations.scope(select, text, statement.name.span)
+        conjuncts = self.relations.conjuncts(select, on)
+        inside, used = self.relations.inside(statement, conjuncts, scope)
+        nearest = self.relations.nearest(statement, scope)
+        constants: list[Constant] = []
+        where, where_reads, words = self.where(
+            [c for c in conjuncts if not isinstance(c, LocationInside)], scope, constants
+        )
+        outputs = self._outputs(select, scope, constants)
+        return Draft(
+            scope.stream, scope.table, inside, where, where_reads, outputs, tuple(constants), used, words,
+            nearest, self.window(statement, scope),
+        )  # fmt: skip
+
+    # ----- WINDOW
+
+    def window(self, statement: RegisterQuery, scope: Scope) -> Window | None:
+        clause = statement.window
+        if clause is None:
+            return None
+        if statement.nearest is not None:
+            place = Place.in_text(scope.text, clause.span.start, clause.span.end)
+            hint = "kNN is of each object's last reading; leave out WINDOW"
+            raise QueryError("query.unsupported", "kNN does not take a WINDOW yet", hint, place)
+        if clause.condition is None:
+            return Window(clause.kind, clause.size)
+        nexts = NextScope(scope, clause.span)
+        node = clause.condition.copy()
+        for part in filter(is_previous, node.walk()):
+            hint = "compare the held reading with NEXT"
+            raise nexts.refuse(part, "query.unsupported", "PREVIOUS does not stand in UNTIL", hint)
+        check(node, nexts)
+        words = self._words(node, nexts)
+        holder = exp.Paren(this=node)
+        sql, reads, type_ = self._bound(holder, nexts, [])
+        if type_ not in ("BOOLEAN", '"NULL"', "NULL"):
+            raise nexts.refuse(
+                clause.condition, "query.wrong_type",
+                f"UNTIL needs a condition, this is {duckdb_words(type_)}", "compare it with something",
+            )  # fmt: skip
+        return Window(clause.kind, 0, _as_condition(sql, type_), reads, shortened(words))
+
+    def condition(self, node: exp.Expr, scope: Scope) -> tuple[str, frozenset[str], list[Constant]]:
+        """A condition by itself: in the engine's SQL, the columns it reads, and its constants."""
+        constants: list[Constant] = []
+        sql, reads, _ = self.where([node], scope, constants)
+        assert sql is not None
+        return sql, reads, constants
+
+    # ----- WHERE and SELECT
+
+    def _pair_types(self, scope: Scope, constants: list[Constant]) -> dict[str, SqlType]:
+        return scope.types() | {c.name: c.type for c in constants}
+
+    def where(
+        self, conjuncts: list[exp.Expr], scope: Scope, constants: list[Constant]
+    ) -> tuple[str | None, frozenset[str], str | None]:
+        if not conjuncts:
+            return None, frozenset(), None
+        node = exp.and_(*conjuncts, copy=True) if len(conjuncts) > 1 else conjuncts[0].copy()
+        for part in node.find_all(LocationInside):
+            raise scope.refuse(
+                part, "query.unsupported", "INSIDE stands alone or beside AND", "it cannot be under OR or NOT"
+            )
+        check(node, scope)
+        holder = exp.Paren(this=node)
+        lift(holder, scope, constants)
+        words = self._words(holder.this, scope)
+        names = self._names(scope, constants)
+        found = self._conditions.get((holder.this, *names))
+        if found is None:
+            key = (holder.this.copy(), *names)  # a copy, since binding changes the tree
+            found = self._conditions[key] = self._bound_condition(holder, scope, constants, conjuncts[0])
+        sql, reads = found
+        return sql, reads, shortened(words)
+
+    def _bound_condition(
+        self, holder: exp.Expr, scope: Scope, constants: list[Constant], first: exp.Expr
+    ) -> tuple[str, frozenset[str]]:
+        """A condition that was not met before: checked, and in the engine's SQL."""
+        sql, reads, type_ = self._bound(holder, scope, constants)
+        if type_ not in ("BOOLEAN", '"NULL"', "NULL"):
+            raise scope.refuse(
+                first, "query.wrong_type", f"a condition is needed here, this is {duckdb_words(type_)}",
+                "compare it with something",
+            )  # fmt: skip
+        return _as_condition(sql, type_), reads
+
+    def _words(self, node: exp.Expr, scope: Scope) -> str:
+        try:
+            return words_of(node)
+        except RecursionError as e:
+            raise too_deep(scope.text, scope.span.start, scope.span.end) from e
+
+    def _names(self, scope: Scope, constants: list[Constant]) -> tuple[object, ...]:
+        """What the same expression means the same under."""
+        return (*scope.meaning(), *(c.type.name for c in constants))
+
+    def _bound(
+        self, holder: exp.Expr, scope: Scope, constants: list[Constant]
+    ) -> tuple[str, frozenset[str], str]:
+        """What stands in the holder: its SQL, the pair columns it reads, its type in DuckDB."""
+        resolve_previous(holder, scope)
+        self._settle(holder, scope, constants)
+        sql, reads = engine_sql(holder.this, scope)
+        types = {n: t for n, t in self._pair_types(scope, constants).items() if n in reads}
+        return sql, reads, bind(holder.this, scope, types)
+
+    def _settle(self, holder: exp.Expr, scope: Scope, constants: list[Constant]) -> None:
+        """What stands side by side goes together; an expression that does not bind at all is told as such."""
+
+        def types(expressions: tuple[str, ...], reads: frozenset[str]) -> tuple[str, ...]:
+            return types_of(
+                expressions, {n: t for n, t in self._pair_types(scope, constants).items() if n in reads}
+            )
+
+        try:
+            settle(holder, scope, types)
+        except relational.Refused:
+            bind(holder.this, scope, self._pair_types(scope, constants))
+            raise
+
+    def _outputs(
+        self, select: exp.Select, scope: Scope, constants: list[Constant]
+    ) -> tuple[OutputColumn, ...]:
+        outputs: list[OutputColumn] = []
+        for item in self.expanded(select, scope):
+            outputs.append(self.output(item, scope, constants))
+            names = [o.name.casefold() for o in outputs]
+            if names[-1] in names[:-1]:
+                raise scope.refuse(
+                    item,
+                    "query.duplicate_column",
+                    f'two columns are named "{outputs[-1].name}"',
+                    "give one an alias",
+                )
+        return tuple(outputs)
+
+    def expanded(self, select: exp.Select, scope: Scope) -> list[exp.Expr]:
+        """The select list with * written out."""
+        items: list[exp.Expr] = []
+        for item in select.expressions:
+            if not item.is_star:
+                items.append(item)
+                continue
+            star = item.this if isinstance(item, exp.Column) else item
+            if not isinstance(star, exp.Star) or any(star.args.values()):
+                raise scope.refuse(
+                    item, "query.unsupported", "* takes no further words", "list the columns instead"
+                )
+            qualifier = item.table if isinstance(item, exp.Column) else ""
+            if qualifier and qualifier.casefold() not in (a.casefold() for a in scope.aliases):
+                hint = did_you_mean(qualifier, scope.aliases)
+                raise scope.refuse(
+                    item, "query.unknown_name", f'nothing in FROM is named "{qualifier}"', hint
+                )
+            aliases = [a for a in scope.aliases if a.casefold() == qualifier.casefold()]
+            found = [(a, c) for a in aliases for c in scope.columns_of(a)] if qualifier else scope.starred()
+            items += [exp.column(exp.to_identifier(c.name, quoted=True), table=a) for a, c in found]
+        return items
+
+    def output(self, item: exp.Expr, scope: Scope, constants: list[Constant]) -> OutputColumn:
+        node = item.this.copy() if isinstance(item, exp.Alias) else item.copy()
+        if isinstance(item, exp.Alias) and not (
+            isinstance(item.args["alias"], exp.Identifier) and item.alias
+        ):
+            raise scope.refuse(item, "query.syntax", "this is no name for a column", "write AS and a name")
+        check(node, scope)
+        bare = node.unnest()
+        if isinstance(bare, exp.Column):
+            column, type_ = scope.resolve(bare)
+            name = item.alias or scope.name_of(bare)
+            return OutputColumn(name, column, type_, frozenset((column,)), True, words_of(bare))
+        words = self._words(node, scope)
+        name = item.alias or words
+        constant = constant_of(bare, f"q:p{len(constants)}")
+        if constant is not None:
+            # Without an alias the column is named after the constant: another one is another column.
+            constants.append(constant if item.alias else replace(constant, spot=None))
+            return OutputColumn(name, constant.name, constant.type, frozenset((constant.name,)), True, "?")
+        names = self._names(scope, [])
+        found = self._items.get((node, *names))
+        if found is None:
+            key = (node.copy(), *names)
+            found = self._items[key] = self._bound_item(exp.Paren(this=node), scope)
+        sql, type_, reads = found
+        return OutputColumn(name, sql, type_, reads, False, shortened(words))
+
+    def _bound_item(self, holder: exp.Expr, scope: Scope) -> tuple[str, SqlType, frozenset[str]]:
+        """An item of a select list that was not met before: checked, and in the engine's SQL."""
+        sql, reads, duckdb_type = self._bound(holder, scope, [])
+        found = TYPE_OF_DUCKDB.get(duckdb_type)
+        if duckdb_type.startswith("DECIMAL"):
+            found, sql = TYPE_OF_DUCKDB["DOUBLE"], f"CAST({sql} AS DOUBLE)"
+        if duckdb_type == '"NULL"':
+            found, sql = TYPE_OF_DUCKDB["INTEGER"], f"CAST({sql} AS INTEGER)"
+        if found is None:
+            hint = "CAST it, or take a part of it with EXTRACT"
+            message = f"an answer cannot hold a column of type {duckdb_words(duckdb_type)}"
+            raise scope.refuse(holder, "query.wrong_type", message, hint)
+        return sql, found, reads
+
+
+def _as_condition(sql: str, type_: str) -> str:
+    """NULL by itself has no type; as a condition it is one that never holds."""
+    return sql if type_ == "BOOLEAN" else f"CAST({sql} AS BOOLEAN)"

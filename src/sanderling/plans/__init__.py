@@ -1,0 +1,9 @@
+"""What planning gives and running takes: the contract between the two. It knows neither SQL text nor rows.
+
+plan.py        a plan: streams with their templates, regions and queries, tables, trees
+nodes.py       what a tree does, node by node
+growth.py      how one version of a plan becomes the next
+tables.py      tables as signed rows, each from a time on
+selection.py   whether WHERE or INSIDE comes first
+trigger_…      a trigger's constraint graph, and how far its events reach
+"""

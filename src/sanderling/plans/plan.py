@@ -1,0 +1,356 @@
+"""What planning gives: picklable descriptions, the same for every shard.
+
+stream plan ── templates   queries of one shape: condition and select list, written once
+            ├─ regions     one row per query (or per row of its table): shape and constants
+            └─ nearest     one row per kNN query: how many, and nearest to what
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sanderling.catalog import Column, Stream
+from sanderling.clock import ALWAYS as ALWAYS
+from sanderling.clock import NEVER as NEVER
+from sanderling.language.statements import EVENTS, NEXT, PER_KEY, ROWS, TIME, UNTIL  # kinds of window
+from sanderling.plans.nodes import Node
+from sanderling.types import SqlType
+
+# Kinds of region, as the kernels know them.
+BOX, DISC, POLYGON, EVERYWHERE = 0, 1, 2, 3
+
+# What PREVIOUS(ts) reads is the pair column `r:previous(ts)`.
+PREVIOUS = "r:previous("
+
+
+def previous_of(column: str) -> str:
+    """The name, in a store of readings, of what a column was in the same object's reading before."""
+    return f"{PREVIOUS[2:]}{column})"
+
+
+@dataclass(frozen=True, slots=True)
+class OutputColumn:
+    """One item of a select list over pair columns; `is_plain` is a bare column."""
+
+    name: str
+    sql: str
+    type: SqlType
+    reads: frozenset[str]
+    is_plain: bool
+    # As its author wrote it; queries that write the same in other words still share a template.
+    words: str = field(default="", compare=False)
+
+    @property
+    def source(self) -> str:
+        """The pair column that a plain item shows."""
+        (column,) = self.reads
+        return column
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Which readings of a stream a query looks at: of its kind and size, or until a condition holds.
+
+    The condition is over the held reading, `r:…`, and a later one of the same object, `n:…`.
+    """
+
+    kind: str
+    size: int = 0  # microseconds, or a number of readings
+    until: str | None = None
+    until_reads: frozenset[str] = frozenset()
+    words: str = field(default="", compare=False)
+
+    @property
+    def is_of_all(self) -> bool:
+        """Whether no shard knows by itself what is in it."""
+        return self.kind == ROWS
+
+    @property
+    def is_of_time(self) -> bool:
+        """Whether a reading's own time says when it leaves."""
+        return self.kind in (TIME, EVENTS)
+
+    @property
+    def is_of_chains(self) -> bool:
+        """Whether it is the readings that follow which end it, not the time."""
+        return self.kind in (PER_KEY, NEXT, UNTIL)
+
+
+def window_operator(stream: str, window: Window) -> str:
+    """What figures call a window of a stream."""
+    return f"window {stream} {window.kind} {window.size} {window.until}"
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """Queries of one shape: everything about them but their constants."""
+
+    id: int
+    stream: str
+    where: str | None
+    where_reads: frozenset[str]
+    outputs: tuple[OutputColumn, ...]
+    constants: pa.Schema
+    is_keyed: bool
+    where_words: str | None = field(default=None, compare=False)
+    is_nearest: bool = False
+    window: Window | None = None  # None: NOW
+    into: int | None = None  # of a branch: the template whose tree its rows go into
+
+    @property
+    def is_of_last(self) -> bool:
+        """Whether its window holds the last readings of all shards together."""
+        return self.window is not None and self.window.is_of_all
+
+    @property
+    def is_sighted(self) -> bool:
+        """Whether it is a branch of triggers: a reading comes once, with the queries that take it."""
+        return self.window is not None and self.window.kind == EVENTS
+
+    @property
+    def is_merged(self) -> bool:
+        """Whether no shard can finish its rows: the nearest are those of all shards; equal rows cancel."""
+        return self.is_nearest or not self.is_keyed or self.is_of_last or self.into is not None
+
+    @property
+    def needs_consolidation(self) -> bool:
+        """Whether rows can cancel: equal rows of several objects, of several readings of one, or
+        expressions that give the same again. Events have their key and time."""
+        if self.is_sighted:
+            return False
+        return (not self.is_keyed or self.window is not None) or any(
+            not o.is_plain and any(r.startswith("r:") for r in o.reads) for o in self.outputs
+        )
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """The pair columns that its condition and its select list read."""
+        return self.where_reads.union(*(o.reads for o in self.outputs))
+
+    def schema(self) -> pa.Schema:
+        """The columns of its signed rows."""
+        sign = pa.int8() if self.into is None else pa.int64()  # a tree takes weights
+        fixed = [pa.field("query", pa.int32()), pa.field("tick", pa.int64()), pa.field("sign", sign)]
+        return pa.schema([*fixed, *(pa.field(f"c{i}", o.type.arrow) for i, o in enumerate(self.outputs))])
+
+
+@dataclass(frozen=True, slots=True)
+class Regions:
+    """All regions of a stream's queries as columns; `a, b, c, d` depend on the kind.
+
+    box: x1, y1, x2, y2 · disc: x, y, r, – · moving box: xdist, ydist · moving disc: r · polygon: its bounds.
+    A query's `end` is silent. A region of a table's row ends with that row, at the tick `gone`, and what it
+    held goes with −. While a plan lives: the version a region `came` with, and the one that let it go.
+    """
+
+    query: npt.NDArray[np.int32]
+    template: npt.NDArray[np.int32]
+    row_in_template: npt.NDArray[np.int64]
+    kind: npt.NDArray[np.int8]
+    a: npt.NDArray[np.float64]
+    b: npt.NDArray[np.float64]
+    c: npt.NDArray[np.float64]
+    d: npt.NDArray[np.float64]
+    focal: npt.NDArray[np.int64]
+    begin: npt.NDArray[np.int64]
+    end: npt.NDArray[np.int64]
+    row: npt.NDArray[np.int64]  # of the table, -1 without one
+    gone: npt.NDArray[np.int64]
+    came: npt.NDArray[np.int32]
+    left: npt.NDArray[np.int32]
+    wkb: tuple[bytes | None, ...]
+
+    def __len__(self) -> int:
+        return len(self.query)
+
+    def is_gone(self, tick: int, ready: int) -> npt.NDArray[np.bool_]:
+        """Whose row is not there any more at a tick; versions from `ready` on count for nothing yet."""
+        return (self.gone <= tick) & (self.left < ready)
+
+    def lives(self, tick: int, ready: int) -> npt.NDArray[np.bool_]:
+        """Which have begun and not ended at a tick."""
+        is_there = (self.begin <= tick) & (tick < self.end) & (self.came < ready)
+        return is_there & ~self.is_gone(tick, ready)
+
+
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """The kNN queries of a stream, each by its row among the regions, where it has one: among whom it looks.
+
+    Nearest to a place, or to the focal object with this number; -1 is none.
+    """
+
+    region: npt.NDArray[np.int64]
+    k: npt.NDArray[np.int64]
+    x: npt.NDArray[np.float64]
+    y: npt.NDArray[np.float64]
+    focal: npt.NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.region)
+
+
+NO_NEAREST = Nearest(
+    np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float64), np.empty(0, np.float64),
+    np.empty(0, np.int64),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class StreamPlan:
+    """Everything a shard does for one stream."""
+
+    stream: Stream
+    kept: tuple[str, ...]
+    templates: tuple[Template, ...]
+    constants: tuple[pa.Table, ...]
+    regions: Regions
+    focals: pa.Array
+    nearest: Nearest = NO_NEAREST
+    version: int = 0  # while a plan lives: the one that changed this part last
+
+    @property
+    def watched(self) -> tuple[str, ...]:
+        """Reading columns, other than key and place, whose change can change an answer."""
+        of_now = [t for t in self.templates if t.window is None]
+        reads = {r for t in of_now for o in t.outputs for r in o.reads}
+        reads |= {r for t in of_now for r in t.where_reads}
+        return tuple(sorted(r[2:] for r in reads if r.startswith("r:") and r[2:] != self.stream.key))
+
+    @property
+    def previous(self) -> tuple[str, ...]:
+        """Columns of which some query reads the value that the same object's reading before had."""
+        reads = {r for t in self.templates for r in t.reads if r.startswith(PREVIOUS)}
+        return tuple(sorted(r[len(PREVIOUS) : -1] for r in reads if self.stream.column(r[2:]) is None))
+
+    @property
+    def windows(self) -> tuple[Window, ...]:
+        """All windows of queries, each once."""
+        return tuple(dict.fromkeys(t.window for t in self.templates if t.window is not None))
+
+    @property
+    def is_windowed(self) -> npt.NDArray[np.bool_]:
+        """By region whether its query has a window."""
+        return np.isin(self.regions.template, [t.id for t in self.templates if t.window is not None])
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedTree:
+    """What the merge stage does for the composed queries of one shape.
+
+    `branches` are templates by number. `constants` has a row for each of `queries`, which are in order.
+    """
+
+    template: Template
+    root: Node
+    branches: tuple[int, ...]
+    streams: tuple[str, ...]
+    tick_us: int  # of all of them
+    tables: tuple[str, ...]
+    queries: npt.NDArray[np.int64]
+    constants: pa.Table
+
+    @property
+    def outlet(self) -> str:
+        """Whose updates come in order of time: those of a stream, or of streams that wait for each other."""
+        return " + ".join(sorted(self.streams))
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedQuery:
+    """A query as users know it: one row of `PlannedQueries`."""
+
+    id: int
+    name: str
+    stream: str
+    template: int
+    begin: int
+    end: int
+    sql: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedQueries:
+    """All queries, in order of their numbers, as columns; one of them by its number.
+
+    In a plan that lives a dropped query keeps its number, and its end is ALWAYS.
+    """
+
+    names: pa.Array
+    streams: tuple[str, ...]
+    stream: npt.NDArray[np.int32]
+    template: npt.NDArray[np.int32]
+    begin: npt.NDArray[np.int64]
+    end: npt.NDArray[np.int64]
+    sql: pa.Array
+
+    def __len__(self) -> int:
+        return len(self.begin)
+
+    def __getitem__(self, number: int) -> PlannedQuery:
+        at = range(len(self))[number]
+        return PlannedQuery(
+            at, str(self.names[at]), self.streams[self.stream[at]], int(self.template[at]),
+            int(self.begin[at]), int(self.end[at]), str(self.sql[at]),
+        )  # fmt: skip
+
+    def __iter__(self) -> Iterator[PlannedQuery]:
+        return (self[number] for number in range(len(self)))
+
+
+NO_QUERIES = PlannedQueries(
+    pa.nulls(0, pa.string()), (), np.empty(0, np.int32), np.empty(0, np.int32),
+    np.empty(0, np.int64), np.empty(0, np.int64), pa.nulls(0, pa.string()),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedTable:
+    """A table that the merge stage reads, as signed rows; at any tick they add up to what is in it.
+
+    A change holds from the tick on that its time (in microseconds, ALWAYS for none) belongs to, but not
+    before its version has begun.
+    """
+
+    name: str
+    columns: tuple[Column, ...]
+    time: npt.NDArray[np.int64]
+    version: npt.NDArray[np.int32]
+    sign: npt.NDArray[np.int8]
+    rows: pa.Table  # its columns by their names, without regions
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    streams: tuple[StreamPlan, ...]
+    queries: PlannedQueries
+    version: int = 0
+    tables: tuple[PlannedTable, ...] = ()  # that trees read
+    trees: tuple[PlannedTree, ...] = ()
+
+    def templates(self) -> dict[int, Template]:
+        branches = {t.id: t for s in self.streams for t in s.templates}
+        return branches | {t.template.id: t.template for t in self.trees}
+
+    def outlets(self) -> list[str]:
+        """All that updates come from, streams first."""
+        return list(dict.fromkeys([*(s.stream.name for s in self.streams), *(t.outlet for t in self.trees)]))
+
+
+# Each version of a plan that lives, by its number.
+Plans = Callable[[int], Plan]
+
+__all__ = [
+    "ALWAYS", "BOX", "DISC", "EVENTS", "EVERYWHERE", "NEVER", "NEXT", "NO_NEAREST", "NO_QUERIES", "PER_KEY",
+    "POLYGON", "ROWS", "TIME", "UNTIL", "Nearest", "OutputColumn", "Plan", "PlannedQueries", "PlannedQuery",
+    "PlannedTable", "PlannedTree", "Plans", "Regions", "StreamPlan", "Template", "Window", "previous_of",
+    "window_operator",
+]  # fmt: skip

@@ -1,0 +1,71 @@
+"""What a session tells its shards while they run, as a Spark source: a log of entries, each for every shard.
+
+An offset is the number of an entry. An entry is on disk before Spark hears of it, and stays until a
+batch with it has been committed: so registrations replay like readings.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
+
+from sanderling.deliver.log import Log
+from sanderling.route.parcels import MARK
+from sanderling.spark.engines.workers import begin_task
+from sanderling.spark.sources.files import BLOBS
+
+FORMAT = "sanderling-control"
+
+Offset = dict[str, int]
+
+
+class ControlSource(DataSource):
+    """The Spark data source `sanderling-control`."""
+
+    @classmethod
+    def name(cls) -> str:
+        return FORMAT
+
+    def schema(self) -> str:
+        return "shard int, blob binary"
+
+    def streamReader(self, schema: Any) -> ControlReader:
+        return ControlReader(self.options["folder"], json.loads(self.options["keys"]))
+
+
+class ControlReader(DataSourceStreamReader):
+    def __init__(self, folder: str, shard_keys: list[int]):
+        self.folder = folder
+        self.shard_keys = shard_keys
+
+    def initialOffset(self) -> Offset:
+        return {"entry": 0}
+
+    def latestOffset(self, start: Offset, limit: Any) -> Offset:
+        return {"entry": max([start["entry"], *(n + 1 for n in Log(Path(self.folder)).numbers())])}
+
+    def partitions(self, start: Offset, end: Offset) -> Sequence[InputPartition]:
+        entries = range(start["entry"], end["entry"])
+        return [InputPartition(entries)] if entries else []
+
+    def commit(self, end: Offset) -> None:
+        """The last entry stays: it tells how far the numbers went."""
+        log = Log(Path(self.folder))
+        for number in log.numbers():
+            if number < end["entry"] - 1:
+                log.remove(number)
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        begin_task()
+        log = Log(Path(self.folder))
+        for number in partition.value:
+            for parcel in log.read(number):
+                blob = pa.array([parcel.to_bytes()], pa.binary())
+                # A mark comes back to the driver, once.
+                for key in self.shard_keys[:1] if parcel.kind == MARK else self.shard_keys:
+                    yield pa.RecordBatch.from_arrays([pa.array([key], pa.int32()), blob], schema=BLOBS)

@@ -1,0 +1,106 @@
+"""A DataFrame that the user brings, as a stream: its rows are checked, routed and packed in its own tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from pyspark import TaskContext
+from pyspark.sql import DataFrame
+from pyspark.sql import types as spark_types
+
+from sanderling.catalog import Stream
+from sanderling.ingest.formats.parquet import ParquetRows
+from sanderling.ingest.formats.rows import Rows, whole
+from sanderling.ingest.judge import Judge
+from sanderling.ingest.letters import Faults
+from sanderling.ingest.read import Ingested
+from sanderling.ingest.slices import Slice
+from sanderling.plans.plan import StreamPlan
+from sanderling.route.pack import pack
+from sanderling.spark.engines.workers import begin_task
+from sanderling.spark.plans import PlanFolder
+from sanderling.spark.sources.files import BLOBS
+from sanderling.types import TYPES, SqlType
+
+# Rows packed at once; a partition with more becomes several slices.
+SLICE_ROWS = 250_000
+
+_TYPES: dict[type[spark_types.DataType], str] = {
+    spark_types.BooleanType: "BOOLEAN",
+    spark_types.ByteType: "TINYINT",
+    spark_types.ShortType: "SMALLINT",
+    spark_types.IntegerType: "INT",
+    spark_types.LongType: "BIGINT",
+    spark_types.FloatType: "FLOAT",
+    spark_types.DoubleType: "DOUBLE",
+    spark_types.DecimalType: "DOUBLE",
+    spark_types.StringType: "STRING",
+    spark_types.VarcharType: "STRING",
+    spark_types.CharType: "STRING",
+    spark_types.TimestampType: "TIMESTAMP",
+    spark_types.TimestampNTZType: "TIMESTAMP",
+    spark_types.DateType: "DATE",
+}
+
+
+def columns_of(frame: DataFrame) -> dict[str, SqlType]:
+    """The columns of a DataFrame that our types can hold."""
+    known = {f.name: _TYPES.get(type(f.dataType)) for f in frame.schema.fields}
+    return {name: TYPES[type_] for name, type_ in known.items() if type_ is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class Packing:
+    """Rows of a partition to parcels for every shard."""
+
+    plan: StreamPlan
+    plans: PlanFolder
+    shard_keys: tuple[int, ...]
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        begin_task()
+        context = TaskContext.get()
+        partition = context.partitionId() if context is not None else 0
+        for number, rows in enumerate(_slices(batches)):
+            yield from self._packed(partition * 1_000_000 + number, rows)
+
+    def _packed(self, number: int, rows: pa.Table) -> Iterator[pa.RecordBatch]:
+        stream = self.plan.stream
+        piece = Slice(number, stream.name, stream.name, 0, 0, 1, is_last=False)
+        rows = rows.rename_columns([c.name for c in stream.columns])
+        followed = self.plans.followed(stream.name)
+        for shard, parcel in pack(self.plan, piece, judged(stream, rows), len(self.shard_keys), followed):
+            key = pa.array([self.shard_keys[shard]], pa.int32())
+            yield pa.RecordBatch.from_arrays([key, pa.array([parcel.to_bytes()], pa.binary())], schema=BLOBS)
+
+
+def _slices(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
+    waiting: list[pa.RecordBatch] = []
+    for batch in batches:
+        waiting.append(batch)
+        if sum(b.num_rows for b in waiting) >= SLICE_ROWS:
+            yield pa.Table.from_batches(waiting)
+            waiting = []
+    if any(b.num_rows for b in waiting):
+        yield pa.Table.from_batches(waiting)
+
+
+def judged(stream: Stream, table: pa.Table) -> Ingested:
+    """Rows that can be readings, and letters about the others."""
+    source = ParquetRows(table, 1)
+    numbers = np.arange(1, table.num_rows + 1, dtype=np.int64)
+    rows = Rows(numbers, tuple(whole(column) for column in table.columns), Faults(), source)
+    readings = Judge(stream, rows).readings()
+    letters = rows.faults.letters(stream.name, stream.name, source.raw)
+    return Ingested(readings, letters, readings.num_rows + letters.num_rows)
+
+
+def packed(frame: DataFrame, plan: StreamPlan, plans: PlanFolder, shard_keys: list[int]) -> DataFrame:
+    """`(shard, blob)`, as our own sources give it."""
+    wanted = frame.select([f"`{c.name.replace('`', '``')}`" for c in plan.stream.columns])
+    # Spark takes a dot or a backtick in a name for a part of the language here: columns go by number.
+    wanted = wanted.toDF(*(f"c{n}" for n in range(len(plan.stream.columns))))
+    return wanted.mapInArrow(Packing(plan, plans, tuple(shard_keys)), "shard int, blob binary")

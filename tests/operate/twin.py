@@ -1,0 +1,213 @@
+"""The plain twin of a tree: each node's answer at a tick, as a Counter of rows, computed from scratch.
+
+Rows are tuples (query, values…). Slow, obvious, and sharing nothing with the operators.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cmp_to_key
+from typing import Any
+
+from sanderling.plans import nodes as tree
+from sanderling.plans.nodes import Node
+
+Row = tuple[Any, ...]
+Bag = Counter[Row]
+
+ZERO = Fraction(0)
+
+
+@dataclass
+class World:
+    """All that happened: (tick, sign, row) by branch and table; when queries begin; their constants."""
+
+    branches: dict[int, list[tuple[int, int, Row]]]
+    tables: dict[str, list[tuple[int, int, Row]]]
+    begun: dict[int, int]
+    constants: dict[int, dict[str, Any]]
+    # What a Computed does to a row, by its SQL: (columns, constants) -> value
+    functions: dict[str, Callable[[Row, dict[str, Any]], Any]]
+
+    def computed(self, what: tree.Computed, query: int, values: Row) -> Any:
+        return self.functions[what.sql](values, self.constants.get(query, {}))
+
+
+class NaN:
+    """Equal to itself, unlike the float."""
+
+    def __repr__(self) -> str:
+        return "NaN"
+
+
+NAN = NaN()
+
+
+def plain(value: Any) -> Any:
+    """One NaN, one zero."""
+    if isinstance(value, float):
+        return NAN if math.isnan(value) else value + 0.0
+    return value
+
+
+def answer(node: Node, world: World, tick: int) -> Bag:
+    """What a node holds as at a tick."""
+    match node:
+        case tree.Branch():
+            return _sum(world.branches.get(node.number, []), tick)
+        case tree.TableRows():
+            return _sum(world.tables.get(node.table, []), tick)
+        case tree.Select():
+            return _select(node, answer(node.child, world, tick), world)
+        case tree.Union():
+            together: Bag = Counter()
+            for child in node.children:
+                together.update(answer(child, world, tick))
+            return together
+        case tree.Distinct():
+            return Counter(dict.fromkeys(answer(node.child, world, tick), 1))
+        case tree.Join():
+            return _join(node, answer(node.left, world, tick), answer(node.right, world, tick), world)
+        case tree.Aggregate():
+            return _aggregate(node, answer(node.child, world, tick), world, tick)
+        case tree.First():
+            return _first(node, answer(node.child, world, tick), world)
+
+
+def _sum(changes: list[tuple[int, int, Row]], tick: int) -> Bag:
+    bag: Bag = Counter()
+    for when, sign, row in changes:
+        if when <= tick:
+            bag[tuple(plain(v) for v in row)] += sign
+    assert all(n >= 0 for n in bag.values()), "not a history of multisets"
+    return Counter({row: n for row, n in bag.items() if n})
+
+
+def _select(node: tree.Select, rows: Bag, world: World) -> Bag:
+    bag: Bag = Counter()
+    for (query, *values), n in rows.items():
+        if node.where is None or world.computed(node.where, query, tuple(values)) is True:
+            bag[(query, *(plain(world.computed(c, query, tuple(values))) for c in node.columns))] += n
+    return bag
+
+
+def _join(node: tree.Join, left: Bag, right: Bag, world: World) -> Bag:
+    bag: Bag = Counter()
+    width = len(node.right.types)
+    for a, n in left.items():
+        has_partner = False
+        for b, m in right.items():
+            if _fits(node, a, b, world):
+                has_partner = True
+                bag[(max(a[0], b[0]), *a[1:], *b[1:])] += n * m
+        if node.is_left and not has_partner:
+            bag[(*a, *[None] * width)] += n
+    return bag
+
+
+def _fits(node: tree.Join, a: Row, b: Row, world: World) -> bool:
+    if a[0] != b[0] and -1 not in (a[0], b[0]):
+        return False
+    for i, j in zip(node.left_keys, node.right_keys, strict=True):
+        if a[1 + i] is None or b[1 + j] is None or a[1 + i] != b[1 + j]:
+            return False
+    if node.near is None:
+        return True
+    (ax, ay), (bx, by) = ([r[1 + i] for i in at] for r, at in ((a, node.near.left), (b, node.near.right)))
+    radius = world.computed(node.near.radius, max(a[0], b[0]), ())
+    if None in (ax, ay, bx, by, radius) or NAN in (ax, ay, bx, by, radius) or radius < 0:
+        return False
+    square = (ax - bx) * (ax - bx) + (ay - by) * (ay - by)
+    return square < radius * radius if node.near.is_open else square <= radius * radius
+
+
+def _aggregate(node: tree.Aggregate, rows: Bag, world: World, tick: int) -> Bag:
+    groups: dict[Row, Bag] = {}
+    if node.is_total:
+        groups.update({(query,): Counter() for query, since in world.begun.items() if since <= tick})
+    for row, n in rows.items():
+        group = (row[0], *(row[1 + g] for g in node.groups))
+        groups.setdefault(group, Counter())[row[1:]] += n
+    return Counter(dict.fromkeys(((*g, *(aggregate(s, r) for s in node.sums)) for g, r in groups.items()), 1))
+
+
+def aggregate(what: tree.Sum, rows: Bag) -> Any:
+    """COUNT, SUM, … of the rows of a group."""
+    if what.column is None:
+        return sum(rows.values())
+    values: Counter[Any] = Counter()
+    for row, n in rows.items():
+        if row[what.column] is not None:
+            values[row[what.column]] += n
+    if what.is_distinct:
+        values = Counter(dict.fromkeys(values, 1))
+    count = sum(values.values())
+    if what.kind == tree.COUNT:
+        return count
+    if not values:
+        return None
+    if what.kind in (tree.MIN, tree.MAX):
+        return (min if what.kind == tree.MIN else max)(values, key=cmp_to_key(compare))
+    if any(v is NAN or (isinstance(v, float) and math.isinf(v)) for v in values):
+        return None
+    total = sum((Fraction(v) * n for v, n in values.items()), ZERO)
+    if what.kind == tree.STDDEV:
+        squares = sum((Fraction(v) ** 2 * n for v, n in values.items()), ZERO)
+        return None if count < 2 else _root(squares * count - total * total, count)
+    if what.kind == tree.SUM and what.type.is_integer:
+        return int(total) if -(2**63) <= total < 2**63 else None
+    rounded = _rounded(total)
+    if rounded is None or what.kind == tree.SUM:
+        return rounded
+    return rounded / count + 0.0
+
+
+def _rounded(value: Fraction) -> float | None:
+    try:
+        return float(value)
+    except OverflowError:
+        return None
+
+
+def _root(spread: Fraction, n: int) -> float | None:
+    """The root of a fraction, rounded to a double, over n·(n − 1); powers of two are kept out of it."""
+    if spread == 0:
+        return 0.0
+    power = 0
+    while spread >= 4**40:
+        spread, power = spread / 4**20, power + 20
+    while spread < Fraction(1, 4**40):
+        spread, power = spread * 4**20, power - 20
+    try:
+        return math.ldexp(math.sqrt(float(spread) / (float(n) * float(n - 1))), power)
+    except OverflowError:
+        return None
+
+
+def compare(a: Any, b: Any) -> int:
+    """Ascending, NULL last, NaN before it; texts by their bytes."""
+    a, b = ((1, 0) if v is NAN else (2, 0) if v is None else (0, v) for v in (a, b))
+    a, b = (((v[0], v[1].encode()) if isinstance(v[1], str) else v) for v in (a, b))
+    return int(a > b) - int(a < b)
+
+
+def _first(node: tree.First, rows: Bag, world: World) -> Bag:
+    def order(a: Row, b: Row) -> int:
+        for o in node.orders:
+            x, y = a[1 + o.column], b[1 + o.column]
+            if (x is None) != (y is None):
+                return -1 if (x is None) == o.is_null_first else 1
+            if found := compare(x, y):
+                return -found if o.is_descending else found
+        return next((c for x, y in zip(a[1:], b[1:], strict=True) if (c := compare(x, y))), 0)
+
+    bag: Bag = Counter()
+    for query in {row[0] for row in rows}:
+        mine = [row for row in rows.elements() if row[0] == query]
+        count = world.computed(node.count, query, ())
+        bag.update(sorted(mine, key=cmp_to_key(order))[: max(0, count or 0)])
+    return bag
