@@ -1,6 +1,6 @@
 # Every task by name. `make` lists them; ARGS='…' is passed on: make demo ARGS='--seconds 20'
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-recovery test-spark test-engine long check bench accept lock clean
+.PHONY: help setup demo test test-recovery test-spark test-engine long style check bench accept lock clean
 
 python := .venv/bin/python
 
@@ -21,11 +21,13 @@ demo: setup ## a simulated city, live
 
 # Spark mostly waits: what starts it again and again, what shares one, and what computes go side by side.
 # What is in no list is among the last.
-recovery_tests := tests/recovery
+recovery_tests := tests/recovery tests/spark/test_cluster.py
 spark_tests := $(addprefix tests/,architecture command demo examples session spark)
 # Whatever has a long form (tests/long.py).
-long_tests := $(addprefix tests/,recovery properties merge kernels language oracle engine/test_buoys.py \
-	spark/test_sql_on_spark.py spark/test_triggers_on_spark.py spark/test_trigger_routes.py)
+long_tests := $(addprefix tests/,recovery properties operate kernels language oracle state scripts engine/test_buoys.py \
+	command/test_interrupt.py demo/test_demo.py session/test_signals.py spark/test_cluster.py \
+	engine/test_many_keys.py engine/test_memory.py spark/test_memory_on_spark.py spark/test_random_expressions.py spark/test_sql_on_spark.py \
+	spark/test_triggers_on_spark.py spark/test_trigger_routes.py)
 
 # A Java that lives as long as a test has no time to become fast: better it does not try. Half the wait.
 test test-recovery test-spark test-engine long: export SPARK_SUBMIT_OPTS := -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
@@ -41,7 +43,7 @@ test-recovery:
 	@$(python) -m pytest $(recovery_tests)
 
 test-spark:
-	@$(python) -m pytest $(spark_tests)
+	@$(python) -m pytest $(spark_tests) --ignore=tests/spark/test_cluster.py
 
 test-engine:
 	@$(python) -m pytest tests $(addprefix --ignore=,$(recovery_tests) $(spark_tests))
@@ -49,11 +51,12 @@ test-engine:
 long: setup ## the long forms: every crash point, thousands of random worlds (hours); one: ARGS='tests/…'
 	@SANDERLING_LONG=1 $(python) -m pytest $(or $(ARGS),$(long_tests))
 
-check: setup ## style, types, then the tests
-	$(python) -m ruff check
-	$(python) -m ruff format --check
-	$(python) -m mypy
-	@$(MAKE) --no-print-directory test
+style: setup ## style and types
+	@$(python) -m ruff check
+	@$(python) -m ruff format --check
+	@$(python) -m mypy
+
+check: style test ## style, types, then the tests
 
 bench: setup ## the benchmarks
 	@$(python) -m benchmarks $(ARGS)

@@ -9,6 +9,7 @@ from benchmarks import (
     follow_kernel,
     groups_on_spark,
     growth,
+    joins_on_spark,
     nearest_kernel,
     nearest_on_spark,
     pipeline_rows,
@@ -39,6 +40,7 @@ ALL = {
         squares_on_spark,
         nearest_on_spark,
         groups_on_spark,
+        joins_on_spark,
         triggers_on_spark,
     )
 }

@@ -16,7 +16,6 @@ from sanderling.ingest.read import Ingested
 from sanderling.ingest.slices import Slice
 from sanderling.operate.shard import Shard
 from sanderling.operate.where.orders import Chooser
-from sanderling.pipeline import shard_schemas
 from sanderling.plans.plan import Plan
 from sanderling.route.pack import pack
 from sanderling.route.parcels import Parcel
@@ -31,8 +30,7 @@ class Engine:
     def __init__(self, plan: Plan, shards: int = 2, chooser: Chooser | None = None):
         streams = tuple(replace(s, stream=replace(s.stream, format="parquet")) for s in plan.streams)
         self.plan = replace(plan, streams=streams)
-        schemas = shard_schemas(self.plan)
-        self.shards = [Shard(self.plan, n, schemas, chooser=chooser) for n in range(shards)]
+        self.shards = [Shard(self.plan, n, chooser=chooser) for n in range(shards)]
         self.lines = UpdateLines(self.plan)
         self.number = 0
 

@@ -21,8 +21,9 @@ from benchmarks import pictures
 from benchmarks.engine import TICK_US, Engine
 from benchmarks.report import report
 from benchmarks.squares import plan_of
-from sanderling.merge.partition import Merge, needs_merge
-from sanderling.route.parcels import DELTAS, Parcel
+from sanderling.merge.partition import Merge
+from sanderling.route.exchange import Exchange
+from sanderling.route.parcels import Kind, Parcel
 from sanderling.simulate.city import make_city
 from sanderling.simulate.settings import TrafficSettings
 from sanderling.simulate.traffic import Traffic
@@ -114,17 +115,18 @@ def run(
     # Queries have numbers in the order of their names.
     asked = [asked[int(name.removeprefix("q"))] for name in plan.queries.names.to_pylist()]
     engine = Engine(plan, shards=1)
-    merge, templates = Merge(engine.plan, 0), engine.plan.templates()
+    merge, exchange = Merge(engine.plan, 0), Exchange(engine.plan, 1)
     rows = Rows(len(asked), objects)
     # A tick closes when a later reading comes.
     for places in steps:
         table = engine.readings({"id": np.arange(objects), "x": places[0], "y": places[1], "type": kinds})
         said = engine.shards_say(table)
-        to_merge = [p for p in said if needs_merge(templates, p)]
-        for parcel in (p for p in to_merge if p.kind == DELTAS):
+        finished, sent = exchange.split(said)
+        to_merge = [parcel for _, parcel in sent]
+        for parcel in (p for p in to_merge if p.kind == Kind.DELTAS):
             rows.take_branch(parcel)
-        for parcel in [*merge.advance(to_merge), *(p for p in said if not needs_merge(templates, p))]:
-            if parcel.kind == DELTAS:
+        for parcel in (*merge.advance(to_merge), *finished):
+            if parcel.kind == Kind.DELTAS:
                 rows.take(parcel)
     passes = {"select": kinds == KIND, "join": np.arange(objects) % FAVOURITES == FIRST}
     _check(asked, rows.held, steps[0], steps[-2], passes)

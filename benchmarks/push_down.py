@@ -20,7 +20,7 @@ from benchmarks.report import report
 from benchmarks.squares import plan_of
 from sanderling.operate.where.orders import ByCounts, Chooser, Ordered
 from sanderling.plans.selection import First
-from sanderling.route.parcels import DELTAS, Parcel
+from sanderling.route.parcels import Kind, Parcel
 
 REASON = (
     "rows judged and milliseconds of processor a tick: WHERE first, INSIDE first, and as chosen by counts"
@@ -152,7 +152,7 @@ def _told(script: str, chooser: Chooser, steps: list[dict[str, npt.NDArray[Any]]
         started = time.process_time()
         said = engine.shards_say(table)
         seconds.append(time.process_time() - started)
-        updates += [_rows(parcel) for parcel in said if parcel.kind == DELTAS]
+        updates += [_rows(parcel) for parcel in said if parcel.kind == Kind.DELTAS]
     rows = (counted.rows - before) / (len(steps) - half)
     usual = 1000 * float(np.median(seconds[half:]))
     said_by_all = np.concatenate(updates, axis=1)

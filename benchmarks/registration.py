@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.report import report
-from sanderling.pipeline import for_shards
 from sanderling.plan.grow.living import LivingPlan
 from sanderling.plan.planner import Planner
+from sanderling.plans.parts import for_shards
 from sanderling.plans.plan import Plan
 
 REASON = "from text, or a table, to a plan"

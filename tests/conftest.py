@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tests.recovery.runs import undisturbed, world
+from tests.recovery.runs import killed, undisturbed, world
 
-__all__ = ["undisturbed", "world"]
+__all__ = ["killed", "undisturbed", "world"]
 
 # The first example compiles the kernels.
 settings.register_profile("sanderling", deadline=None, print_blob=True)

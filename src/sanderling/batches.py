@@ -15,6 +15,9 @@ TS = "__ts"
 ROW = "__row"
 LATE = "__late"
 
+# Of a reading among the last of all: whether its region was where not every shard would know.
+HIDDEN = "is_hidden"
+
 # The column of a sighting that lists who takes it.
 QUERIES = "queries"
 
@@ -67,6 +70,8 @@ class LatestBatch:
 
     A row for each reading that a query takes: query, tick, its number in the shard, then the select list
     as c0, c1, … A number n below 0 takes back what the reading ~n gave: the region is gone.
+    `is_hidden`, where it stands, marks rows that count only if their reading has been among the last all the
+    time.
     """
 
     template: int

@@ -10,15 +10,14 @@ from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sanderling.arrays import I64
 from sanderling.clock import ALWAYS, NEVER
 from sanderling.types import SqlType
 
 T = TypeVar("T")
-I64 = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)

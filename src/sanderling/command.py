@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import logging
 import os
 import shutil
 import signal
@@ -21,9 +22,9 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from sanderling.deliver.ledger import write_atomically
 from sanderling.deliver.targets import refuse_no_file, refuse_same_file, targets_of
 from sanderling.errors import ConfigError, SanderlingError
+from sanderling.ingest.files import refuse_no_folder
 
 if TYPE_CHECKING:
     from sanderling.plan.listing import Listing
@@ -33,6 +34,10 @@ app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_
 stderr = Console(stderr=True, highlight=False)
 
 QUERIES_SHOWN = 20
+
+DataOption = Annotated[
+    Path | None, typer.Option(help="a folder that paths in the script start from, and never lead out of")
+]
 
 
 class Interrupted(BaseException):
@@ -45,17 +50,25 @@ class Interrupted(BaseException):
 
 def main() -> None:
     """Runs the command; an error of ours is told in its own words, with a non-zero exit code."""
+    # What libraries log about a Java process that is gone would stand before our own word for it.
+    logging.getLogger().addHandler(logging.NullHandler())
     try:
         app()
     except SanderlingError as e:
         print(e, file=sys.stderr)
         _leave(1)
     except Interrupted as e:
-        print("stopped", file=sys.stderr)
-        _leave(128 + e.number)
+        _break_off(128 + e.number)
     except KeyboardInterrupt:
-        print("stopped", file=sys.stderr)
-        _leave(128 + signal.SIGINT)
+        _break_off(128 + signal.SIGINT)
+
+
+def _break_off(code: int) -> NoReturn:
+    """Ends in the middle: threads still at work must not meet an interpreter that is being taken down."""
+    with suppress(OSError, AttributeError, ValueError):
+        sys.stdout.flush()
+    print("stopped", file=sys.stderr, flush=True)
+    os._exit(code)
 
 
 def _leave(code: int) -> NoReturn:
@@ -69,23 +82,26 @@ def _leave(code: int) -> NoReturn:
 
 @contextmanager
 def _interruptible() -> Iterator[None]:
-    """Being told to stop is an exception, so that everything half-written is cleared away."""
+    """Being told to stop is an exception, so that what is half-written is cleared away; told again, none."""
+    from sanderling.spark.signals import HELD, turn_deaf
 
     def interrupt(number: int, frame: FrameType | None) -> None:
+        turn_deaf()
         raise Interrupted(number)
 
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     # Who started us with a signal ignored (nohup) meant it.
-    kept = {n: h for n in numbers if (h := signal.getsignal(n)) is not signal.SIG_IGN}
+    kept = {n: h for n in HELD if (h := signal.getsignal(n)) is not signal.SIG_IGN}
     for number in kept:
         signal.signal(number, interrupt)
     try:
         yield
     except KeyboardInterrupt as e:  # from one of the libraries
+        turn_deaf()
         raise Interrupted(signal.SIGINT) from e
     finally:
         for number, handler in kept.items():
-            signal.signal(number, handler)
+            if signal.getsignal(number) is interrupt:  # else we are ending
+                signal.signal(number, handler)
 
 
 @app.callback()
@@ -110,9 +126,11 @@ def run(
     checkpoint: Annotated[
         Path | None, typer.Option(help="a folder that lets a killed run go on where it was")
     ] = None,
+    data: DataOption = None,
 ) -> None:
     """A script over bounded inputs, to the end."""
     text = _read(script)
+    refuse_no_folder(data)
     targets = targets_of(out, dead_letters)
     refuse_same_file(script, targets.updates, dead_letters, metrics)
     if metrics is not None:
@@ -124,12 +142,12 @@ def run(
         from sanderling.settings import Settings
         from sanderling.spark.run import RunOptions, run_plan
 
-        planner = Planner()
+        planner = Planner(data=data)
         for listing in planner.run_script(text):
             _show(listing)
         with _progress("starting Spark", "reading") as progress:
             settings, plan = Settings(is_counted=bool(planner.analyzed)), planner.plan()
-            options = RunOptions(targets, master, shards, checkpoint, settings, progress)
+            options = RunOptions(targets, master, shards, checkpoint, settings, progress, data=data)
             summary = run_plan(plan, text, options)
         _summarise(summary)
         for name in planner.analyzed:
@@ -173,8 +191,10 @@ def _progress(before: str, during: str) -> Iterator[Callable[[int, int], None] |
 
 
 def _write(path: Path, text: str) -> None:
+    from sanderling.sealed import write_atomically
+
     try:
-        write_atomically(path, text)
+        write_atomically(path, text.encode())
     except OSError as e:
         raise ConfigError("config.not_writable", f"{path}: {e.strerror}", "check the path") from e
 
@@ -183,12 +203,14 @@ def _write(path: Path, text: str) -> None:
 def explain(
     script: Annotated[Path, typer.Argument(help="a script of statements")],
     name: Annotated[str, typer.Argument(help="a query it registers")],
+    data: DataOption = None,
 ) -> None:
     """The plan of a query, with what is shared."""
+    refuse_no_folder(data)
     from sanderling.language import parse_statement
     from sanderling.plan.planner import Planner
 
-    planner = Planner()
+    planner = Planner(data=data)
     planner.run_script(_read(script))
     statement = f"EXPLAIN `{name}`"
     listing = planner.run(parse_statement(statement), statement)

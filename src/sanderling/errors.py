@@ -6,9 +6,14 @@ The code is stable: tests and callers compare it, never the wording. All argumen
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
+
+# Characters that no engine below takes, and no terminal shows: the zero, and halves of characters.
+UNSHOWN = "\N{REPLACEMENT CHARACTER}"
+ODD_CHARACTER = re.compile("[\0\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +34,8 @@ class Place:
         line_end = len(text) if line_end < 0 else line_end
         length = max(1, min(end, line_end) - start)
         number = text.count("\n", 0, start) + 1
-        return cls(number, start - line_start + 1, length, text[line_start:line_end])
+        shown = ODD_CHARACTER.sub(UNSHOWN, text[line_start:line_end])
+        return cls(number, start - line_start + 1, length, shown)
 
     def caret(self) -> str:
         # Tabs stay tabs, so that the caret stands under its word in any terminal.
@@ -54,7 +60,7 @@ class SanderlingError(Exception):
             lines.append(self.place.caret())
         if self.hint:
             lines.append(self.hint)
-        return "\n".join(lines)
+        return ODD_CHARACTER.sub(UNSHOWN, "\n".join(lines))
 
 
 class QueryError(SanderlingError):

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sanderling.arrays import I64
 from sanderling.kernels.hashing import hash_keys
 from sanderling.kernels.keys import fill, find, find_or_add
-
-I64 = npt.NDArray[np.int64]
 
 
 class Keys:

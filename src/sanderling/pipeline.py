@@ -1,76 +1,58 @@
 """The stages composed, on one screen: read this first.
 
-queries:  text ─► language ─► plan ──────────────┐
-data:     source ─► ingest ─► route ─► operate ─► merge ─► deliver
-                    └── in the reader ──┘  (per shard)      (on the driver)
+queries:  text ─► language ─► plan ─► plans ─────────┐
+data:     source ─► ingest ─► route ─► shards ─► exchange ─► merge partitions ─► deliver
+                    └── in the reader ──┘  └─────────── Engine ─────────────┘
 
-Spark carries what is between the stages (sanderling/spark); here is what they are.
+Spark has the parts of an Engine in two of its stages (spark/engines); tests, benchmarks and the rehearsal of
+the demo have all of it in one process.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-from pathlib import Path
+from collections.abc import Callable, Iterable, Sequence
 
-import numpy as np
-import pyarrow as pa
+from sanderling.merge.partition import Merge
+from sanderling.operate.shard import Shard
+from sanderling.plans.plan import Plan, Plans
+from sanderling.route.exchange import Exchange
+from sanderling.route.parcels import Parcel
 
-from sanderling.batches import TS
-from sanderling.catalog import Stream
-from sanderling.errors import ConfigError
-from sanderling.ingest.files import STREAM_FORMATS, SourceFile, find_files, format_of, unpack
-from sanderling.ingest.formats.header import check_header
-from sanderling.plans.plan import NO_NEAREST, NO_QUERIES, Plan, Regions, StreamPlan
-from sanderling.route.pack import shipped_columns
+Carry = Callable[[Parcel], Parcel]
 
 
-def shard_schema(plan: StreamPlan) -> pa.Schema:
-    """The columns a shard holds of a reading."""
-    types = {c.name: c.type.arrow for c in plan.stream.columns} | {TS: pa.int64()}
-    return pa.schema([(name, types[name]) for name in shipped_columns(plan)])
+class Engine:
+    """Shards, what passes between, and merge partitions, in one process."""
 
+    def __init__(
+        self, plan: Plan, shards: Sequence[Shard], partitions: Sequence[Merge], carry: Carry = lambda p: p
+    ):
+        """What passes between is carried as `carry` does it."""
+        self.shards, self.partitions, self.carry = shards, partitions, carry
+        self.exchange = Exchange(plan, len(partitions))
 
-def shard_schemas(plan: Plan) -> dict[str, pa.Schema]:
-    return {s.stream.name: shard_schema(s) for s in plan.streams}
+    @classmethod
+    def of(cls, plan: Plan, shards: int, partitions: int, plans: Plans | None = None) -> Engine:
+        return cls(
+            plan,
+            [Shard(plan, number, plans) for number in range(shards)],
+            [Merge(plan, number, plans, partitions) for number in range(partitions)],
+        )
 
+    def advance(self, parcels: Sequence[list[Parcel]]) -> list[Parcel]:
+        """One batch: what a source has for each shard in, what is to be delivered out."""
+        return self.merged(self.said(parcels))
 
-def find_input(plan: Plan, work: Path) -> tuple[Plan, dict[str, tuple[SourceFile, ...]]]:
-    """The files of every stream that has some, checked before anything runs; formats filled in."""
-    streams, files = [], {}
-    for stream_plan in plan.streams:
-        stream = stream_plan.stream
-        if stream.path is None:
-            if not stream_plan.templates:
-                continue  # declared, but nobody asks about it
-            raise ConfigError(
-                "config.missing_path", f'stream "{stream.name}" has no path to read from', "WITH (path = '…')"
-            )
-        stream, found = find_stream(stream, stream.path, work)
-        streams.append(replace(stream_plan, stream=stream))
-        files[stream.name] = found
-    return replace(plan, streams=tuple(streams)), files
+    def said(self, parcels: Sequence[list[Parcel]]) -> list[Parcel]:
+        """What shards make of it."""
+        mine = zip(self.shards, parcels, strict=True)
+        return [said for shard, own in mine for said in shard.advance([self.carry(p) for p in own])]
 
-
-def find_stream(stream: Stream, path: str, work: Path) -> tuple[Stream, tuple[SourceFile, ...]]:
-    """The stream with its format, and its files."""
-    stream = replace(stream, format=format_of(path, stream.format or None, STREAM_FORMATS))
-    found = unpack(find_files(path), work / "unpacked")
-    check_header(stream, found)
-    return stream, found
-
-
-def for_shards(plan: Plan) -> Plan:
-    """What the shards need of a plan: not the names of queries and their text."""
-    return replace(plan, queries=NO_QUERIES)
-
-
-def for_source(plan: StreamPlan) -> StreamPlan:
-    """What a source needs of a plan: which columns and focal objects, not the queries."""
-    nothing = np.empty(0)
-    ints, floats = nothing.astype(np.int64), nothing.astype(np.float64)
-    small, kinds = ints.astype(np.int32), ints.astype(np.int8)
-    none = Regions(
-        small, small, ints, kinds, floats, floats, floats, floats, ints, ints, ints, ints, ints, small,
-        small, (),
-    )  # fmt: skip
-    return replace(plan, templates=(), constants=(), regions=none, nearest=NO_NEAREST)
+    def merged(self, said: Iterable[Parcel]) -> list[Parcel]:
+        """What shards said, put together where that needs several of them."""
+        finished, sent = self.exchange.split(said)
+        mine: list[list[Parcel]] = [[] for _ in self.partitions]
+        for number, part in sent:
+            mine[number].append(self.carry(part))
+        done = (p for merge, parts in zip(self.partitions, mine, strict=True) for p in merge.advance(parts))
+        return [*finished, *done]

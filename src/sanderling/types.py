@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+# What a coordinate or a size of a region may be: half the largest double, so that every width is finite.
+LARGEST = 8e307
+
 
 @dataclass(frozen=True, slots=True)
 class SqlType:

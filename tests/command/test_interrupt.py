@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.long import so_many
+
 COMMAND = [sys.executable, "-c", "from sanderling.command import main; main()", "run"]
 # Slices of a few lines: there is something left to do when we are told to stop.
 SMALL = [sys.executable, "-m", "tests.recovery.small_batches", "run"]
@@ -51,7 +53,7 @@ def started(world: Path, command: list[str], *words: str) -> subprocess.Popen[st
 
 
 def wait_for(is_there: Callable[[], bool], process: subprocess.Popen[str]) -> None:
-    deadline = time.monotonic() + 90
+    deadline = time.monotonic() + 300  # a busy machine takes its time to start Spark
     while not is_there():
         assert process.poll() is None and time.monotonic() < deadline, "it never came so far"
         time.sleep(0.05)
@@ -65,8 +67,15 @@ def still_running(session: int) -> list[str]:
     return [line for line in found.stdout.splitlines() if not line.startswith("Z")]
 
 
-def assert_stopped_cleanly(process: subprocess.Popen[str], number: int, world: Path) -> None:
-    process.send_signal(number)
+def send(process: subprocess.Popen[str], number: int, times: int) -> None:
+    """In quick succession, as whoever is in a hurry does it; Popen sends none to a process that has ended."""
+    for _ in range(times):
+        process.send_signal(number)
+        time.sleep(0.1)
+
+
+def assert_stopped_cleanly(process: subprocess.Popen[str], number: int, world: Path, times: int = 1) -> None:
+    send(process, number, times)
     _, said = process.communicate(timeout=60)
     assert (process.returncode, said) == (128 + number, "stopped\n")
     deadline = time.monotonic() + 20
@@ -76,18 +85,23 @@ def assert_stopped_cleanly(process: subprocess.Popen[str], number: int, world: P
     assert list((world / "out").iterdir()) == [] and list((world / "tmp").iterdir()) == []
 
 
-def test_stopped_while_spark_starts(world: Path) -> None:
+@pytest.mark.parametrize("times", so_many([8], [1, 8]))
+def test_stopped_while_spark_starts(world: Path, times: int) -> None:
     process = started(world, COMMAND, str(world / "long.sql"), "--out", "u.jsonl")
     wait_for(lambda: bool(list((world / "tmp").glob("sanderling-*/spark.log"))), process)
-    assert_stopped_cleanly(process, signal.SIGINT, world)
+    assert_stopped_cleanly(process, signal.SIGINT, world, times)
 
 
-def test_stopped_in_the_middle(world: Path) -> None:
+@pytest.mark.parametrize(
+    ("number", "times"),
+    so_many([(signal.SIGINT, 20)], [(signal.SIGTERM, 1), (signal.SIGTERM, 20), (signal.SIGINT, 20)]),
+)
+def test_stopped_in_the_middle(world: Path, number: int, times: int) -> None:
     out = world / "out" / "u.jsonl"
     process = started(world, SMALL, str(world / "long.sql"), "--out", str(out), "--master", "local[2]")
     part = out.with_name(".u.jsonl.partial") / "0.jsonl"
     wait_for(lambda: part.exists() and part.stat().st_size > 0, process)
-    assert_stopped_cleanly(process, signal.SIGTERM, world)
+    assert_stopped_cleanly(process, number, world, times)
 
 
 def test_updates_go_to_standard_output_and_the_summary_beside(world: Path) -> None:

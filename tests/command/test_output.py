@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
@@ -16,6 +17,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from sanderling.deliver.files import GrowingFiles
+from sanderling.deliver.tables import QueryFolders
 from sanderling.deliver.targets import Targets
 from sanderling.errors import ConfigError
 from sanderling.plan.planner import Planner
@@ -259,3 +261,26 @@ def test_a_failed_delivery_is_told_and_leaves_nothing(
     assert error.value.code == "config.not_writable"
     assert "No space left on device: u.jsonl" in str(error.value)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_query_s_rows_are_in_order_in_its_parquet_however_many_there_are(tmp_path: Path) -> None:
+    planner = Planner()
+    planner.run_script(
+        "CREATE STREAM s (id BIGINT, ts BIGINT, x DOUBLE, y DOUBLE) KEY id TIME ts LOCATION (x, y);"
+        "REGISTER QUERY a AS SELECT id FROM s; REGISTER QUERY b AS SELECT id FROM s"
+    )
+    plan = planner.plan()
+    n = 400_000
+    rng = np.random.default_rng(7)
+    drawn = [rng.integers(0, 2, n), rng.integers(0, 1000, n), rng.choice([-1, 1], n), rng.integers(0, 99, n)]
+    types = [pa.int64(), pa.int64(), pa.int8(), pa.int64()]
+    columns = [pa.array(column).cast(type_) for column, type_ in zip(drawn, types, strict=True)]
+    rows = pa.table(columns, names=["query", "tick", "sign", "c0"])
+    folders = QueryFolders(tmp_path / "out", plan)
+    folders.prepare()
+    folders.write(0, {plan.queries[0].template: rows})
+    for name in ("a", "b"):
+        (path,) = (tmp_path / "out" / f"query={name}").iterdir()
+        told = pq.read_table(path, partitioning=None).select(["tick", "sign"])
+        order = told.column("tick").cast(pa.int64()).to_numpy() * 2 + told.column("sign").to_numpy()
+        assert (np.diff(order) >= 0).all()

@@ -18,11 +18,12 @@ from sanderling.errors import DataError, SanderlingError
 from sanderling.ingest.read import read_rows
 from sanderling.ingest.slices import Slice
 from sanderling.operate.shard import Shard
-from sanderling.pipeline import find_input
 from sanderling.plan.planner import Planner
 from sanderling.plans.plan import NO_QUERIES, Plan
 from sanderling.route.parcels import tables_to_bytes
+from sanderling.sealed import HEAD_BYTES, sealed, write_json
 from sanderling.spark.checkpoint import alone_in, note_of
+from sanderling.spark.input import find_input
 from sanderling.spark.run import in_our_words
 from sanderling.state.saved import restore
 
@@ -57,7 +58,7 @@ def checkpoint(folder: Path, out: str | None = None, **changes: object) -> Path:
     planner.run_script(text)
     plan, files = find_input(planner.plan(), place)
     note = asdict(note_of(plan, text, files, Targets(Path(out) if out else None, False, None), 2))
-    (place / "run.json").write_text(json.dumps(note | changes))
+    write_json(place / "run.json", "run", note | changes)
     return place
 
 
@@ -253,8 +254,16 @@ def test_output_that_was_cut_between_two_runs(folder: Path) -> None:
 
 def test_state_of_another_format() -> None:
     with pytest.raises(SanderlingError) as error:
-        restore(Shard(Plan((), NO_QUERIES), 0, {}), tables_to_bytes({}, {"format": 99, "clocks": {}}), [])
+        state = sealed("state", [tables_to_bytes({}, {"clocks": {}})])
+        restore(Shard(Plan((), NO_QUERIES), 0, {}), state.replace(b" 8 ", b" 99 ", 1), [])
     assert error.value.code == "state.other_format"
+
+
+def test_a_checkpoint_of_an_older_format(folder: Path) -> None:
+    """Its note was JSON without a head."""
+    note = checkpoint(folder) / "run.json"
+    note.write_bytes(note.read_bytes()[HEAD_BYTES:])
+    assert code_of("script.sql", "--checkpoint", "checkpoint") == "state.other_format"
 
 
 def test_an_error_of_ours_comes_back_through_spark_as_itself() -> None:

@@ -7,11 +7,15 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from tests.long import so_many
+
 COMMAND = [sys.executable, "-c", "from sanderling.command import main; main()", "demo"]
+STOPS = so_many([(signal.SIGTERM, 20)], [(signal.SIGINT, 1), (signal.SIGTERM, 1), (signal.SIGTERM, 20)])
 LINE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ  around_bus_0 \+\d+ −\d+ =\d+  .*who_is_where")
 
 
@@ -57,8 +61,8 @@ def test_it_ends_by_itself(tmp_path: Path) -> None:
     assert_told_to_the_end(out)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_it_ends_when_told(number: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("number", "times"), STOPS)
+def test_it_ends_when_told(number: int, times: int, tmp_path: Path) -> None:
     process = started(tmp_path)
     assert process.stdout is not None
     before = ""
@@ -66,7 +70,9 @@ def test_it_ends_when_told(number: int, tmp_path: Path) -> None:
         assert line, "it ended before its first tick"
         before += line
     # As a terminal does it: everybody hears it, Spark's processes too.
-    os.killpg(process.pid, number) if number == signal.SIGINT else process.send_signal(number)
+    for _ in range(times):
+        os.killpg(process.pid, number) if number == signal.SIGINT else process.send_signal(number)
+        time.sleep(0.1)
     code, out, said = ended(process, tmp_path)
     assert (code, said) == (0, "")
     assert_told_to_the_end(before + line + out)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,18 +17,19 @@ from sanderling.figures import Tally
 from sanderling.ingest.files import SourceFile
 from sanderling.ingest.read import Ingested, read_slice
 from sanderling.ingest.slices import Slice, Slicer
-from sanderling.merge.partition import Merge, merge_of, needs_merge
+from sanderling.merge.partition import Merge
 from sanderling.operate.shard import Shard
 from sanderling.operate.where.orders import ByCounts, Chooser
-from sanderling.pipeline import for_shards, shard_schemas
+from sanderling.pipeline import Engine
 from sanderling.plan.grow.living import Change, LivingPlan
-from sanderling.plans.growth import grown
+from sanderling.plans.growth import Growth, grown
+from sanderling.plans.parts import for_shards
 from sanderling.plans.plan import ALWAYS, Plan, StreamPlan
-from sanderling.route.by_space import tracts_of
 from sanderling.route.controls import activate, announce, ask
 from sanderling.route.pack import pack
-from sanderling.route.parcels import ANSWER, FIGURES, Parcel
+from sanderling.route.parcels import Kind, Parcel
 from sanderling.state import merged, saved
+from sanderling.state.plans import PLANS
 
 
 class Copies:
@@ -89,7 +89,7 @@ class DirectRun:
     def __post_init__(self) -> None:
         self.plan = of_csv(self.plan)
         # Of the versions, as shards have them: what is sent is the growth.
-        self.plans = {self.plan.version: for_shards(self.plan)}
+        self.plans = {self.plan.version: PLANS.decoded(PLANS.encoded(for_shards(self.plan)), Plan)}
         self.first = self.plan.version
         # What a source sends to every shard; it never sends less.
         self.followed = {s.stream.name: s.focals for s in self.plan.streams}
@@ -113,7 +113,7 @@ class DirectRun:
     def _new(self, number: int) -> Shard:
         """As it began: what came later is in what was saved."""
         plan = self.plans[self.first]
-        shard = Shard(plan, number, shard_schemas(plan), self.plans.__getitem__, self.chooser())
+        shard = Shard(plan, number, self.plans.__getitem__, self.chooser())
         shard.is_counting = True
         return shard
 
@@ -165,13 +165,16 @@ class DirectRun:
         self._advance(parcels)
 
     def _advance(self, parcels: list[list[Parcel]]) -> list[Parcel]:
-        out = []
-        for engine, mine in zip(self.engines, parcels, strict=True):
-            # Through bytes, as between Spark's stages.
-            out += engine.advance([Parcel.from_bytes(p.to_bytes()) for p in mine])
-        out = self._merged(out)
+        engine = self._engine()
+        # Last shard first: who comes first is not to show.
+        out = engine.merged(reversed(engine.said(parcels)))
         self._collect(out)
         return out
+
+    def _engine(self) -> Engine:
+        """As it is now: copies take turns, plans grow. All goes through bytes, as between Spark's stages."""
+        partitions = [copies.engine for copies in self.merges]
+        return Engine(self.plan, self.engines, partitions, lambda p: Parcel.from_bytes(p.to_bytes()))
 
     # ----- queries that come and go
 
@@ -182,7 +185,7 @@ class DirectRun:
         if change.growth is None:
             return change
         self.plan = of_csv(change.plan)
-        growth = pickle.loads(pickle.dumps(change.growth))
+        growth = PLANS.decoded(PLANS.encoded(change.growth), Growth)
         self.plans[change.version] = grown(self.plans[change.version - 1], growth)
         for number in change.dropped:
             self.since.pop(self.plan.queries[int(number)].name, None)
@@ -209,7 +212,7 @@ class DirectRun:
         """The answer of a query as lines, in order; from shards and merge partitions, not from updates."""
         numbers = np.flatnonzero(pc.equal(self.plan.queries.names, name).to_numpy(zero_copy_only=False))
         numbers = numbers[self.plan.queries.end[numbers] != ALWAYS]
-        told = [p for p in self._tell([ask(7, numbers)]) if p.kind == ANSWER]
+        told = [p for p in self._tell([ask(7, numbers)]) if p.kind == Kind.ANSWER]
         assert all(p.header["ask"] == 7 for p in told)
         by_template: dict[int, list[pa.Table]] = {}
         for parcel in told:
@@ -233,22 +236,10 @@ class DirectRun:
             out += engine.parcels(stream.name, changes)
             if len(engine.composed):
                 out.append(part.told_of(engine.composed, before, is_first=engine.number == 0))
-        self._collect(self._merged(out))
-
-    def _merged(self, out: list[Parcel]) -> list[Parcel]:
-        """What needs several shards goes through the merge partitions, last shard first."""
-        templates, tracts = self.plan.templates(), tracts_of(self.plan)
-        parcels: list[list[Parcel]] = [[] for _ in self.merges]
-        for parcel in reversed([p for p in out if needs_merge(templates, p)]):
-            for number, part in merge_of(parcel, len(self.merges), tracts):
-                parcels[number].append(Parcel.from_bytes(part.to_bytes()))
-        done = [
-            p for copies, mine in zip(self.merges, parcels, strict=True) for p in copies.engine.advance(mine)
-        ]
-        return [p for p in out if not needs_merge(templates, p)] + done
+        self._collect(self._engine().merged(reversed(out)))
 
     def _collect(self, out: list[Parcel]) -> None:
-        for parcel in (p for p in out if p.kind == FIGURES):
+        for parcel in (p for p in out if p.kind == Kind.FIGURES):
             self.figures.take(parcel.header["who"], parcel.table)
         changes = gather(self.plan, out)
         # Those of all streams in one order, as they are in the end.

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sanderling import arrays
 from sanderling.batches import TS
 from sanderling.catalog import Stream
 from sanderling.kernels.window.history import NEVER, plain_leave
 from sanderling.operate.shard import Shard
-from sanderling.operate.window import history as module
 from sanderling.operate.window.history import History
-from sanderling.pipeline import for_shards, shard_schemas
 from sanderling.plan.planner import Planner
+from sanderling.plans.parts import for_shards
 from sanderling.plans.plan import NEXT, PER_KEY, UNTIL, Window
 
 SECOND = 1_000_000
@@ -27,7 +27,7 @@ def shard_of(*selects: str) -> Shard:
     queries = [f"REGISTER QUERY q{i} AS {select}" for i, select in enumerate(selects)]
     planner.run_script(";".join([f"{CARS} WITH (tick = '1 minute')", *queries]))
     plan = for_shards(planner.plan())
-    return Shard(plan, 0, shard_schemas(plan))
+    return Shard(plan, 0)
 
 
 def a_minute(shard: Shard, minute: int, cars: int) -> int:
@@ -49,7 +49,7 @@ def test_an_hour_of_a_day_holds_an_hour(window: str) -> None:
     held = [a_minute(shard, minute, cars=100) for minute in range(1, 24 * 60)]
     history = shard.streams["cars"].past.held.history  # type: ignore[union-attr]
     assert int(history.needed().sum()) == 60 * 100
-    assert max(held) <= 3 * 60 * 100 + module.WORTH_COMPACTING
+    assert max(held) <= 3 * 60 * 100 + arrays.WORTH_COMPACTING
 
 
 def test_nothing_is_held_where_nobody_asks() -> None:

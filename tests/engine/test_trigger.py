@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sanderling import arrays
 from sanderling.errors import QueryError
 from sanderling.kernels.trigger.live import ROOM
-from sanderling.operate.trigger import shown, solve
 from sanderling.operate.trigger.solve import Solve
 from sanderling.plan.explain.explain import explain_query
 from sanderling.plan.grow.living import LivingPlan
 from sanderling.plan.planner import Planner
-from sanderling.plans import nodes as tree
+from sanderling.plans import nodes
 from sanderling.plans.trigger_space import FEW
 from tests.engine.direct import DirectRun
 from tests.engine.test_figures import WAYS, figures_of
@@ -76,7 +76,7 @@ def test_what_is_kept_of_a_long_stream_is_bounded_by_the_trigger(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Ten readings a second, and two variables that are at most 5 seconds apart."""
-    monkeypatch.setattr(shown, "WORTH_COMPACTING", 0)
+    monkeypatch.setattr(arrays, "WORTH_COMPACTING", 0)
     planner = Planner()
     planner.run_script(
         STREAM + "CREATE TRIGGER near FOR E AS a, E AS b "
@@ -102,7 +102,7 @@ def test_what_is_kept_of_a_long_stream_is_bounded_by_the_trigger(
 
 def test_texts_are_forgotten_though_no_event_is_live(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What always comes last is not kept, but its text has a number for a while."""
-    monkeypatch.setattr(solve, "WORTH_COMPACTING", 0)
+    monkeypatch.setattr(arrays, "WORTH_COMPACTING", 0)
     planner = Planner()
     planner.run_script(
         STREAM + "CREATE TRIGGER same FOR E AS a, E AS b WHEN a.x < 0 AND a.p = b.p AND b.ts - a.ts IN [1, 5]"
@@ -232,7 +232,7 @@ def test_one_heavy_trigger_keeps_all_merge_partitions_busy(tmp_path: Path) -> No
     run.feed_file("E", scattered(tmp_path / "e.csv", far=400))
     (number,) = (t.template.id for t in run.plan.trees)
     stations = [s.engine.composed[number].tree.stations for s in run.merges]
-    solves = [next(s for s in some if isinstance(s.node, tree.Solve)) for some in stations]
+    solves = [next(s for s in some if isinstance(s.node, nodes.Solve)) for some in stations]
     rows, guests = np.array([(s.rows_in, s.guests) for s in solves]).T
     kinds = [line.split(",")[-1] for line in (tmp_path / "e.csv").read_text().splitlines()[1:-1]]
     assert rows.sum() == len(kinds) + kinds.count("A") + kinds.count("B")

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import ast
+import builtins
+import re
 from pathlib import Path
 from typing import Any
 
+import pyspark
 import pytest
 
-from tests.architecture.examples import ROOT, Block, blocks_of
+from tests.architecture.examples import DOCUMENTS, ROOT, Block, blocks_of
 
 NOT_RUN = "not-run"
 
@@ -31,6 +35,29 @@ def test_the_page_of_the_session_is_true(
     for block, shown in programs(ROOT / "docs" / "session.md"):
         exec(block.text, names)
         assert capsys.readouterr().out == shown, f"session.md:{block.line}"
+
+
+def unknown_names(program: str) -> set[str]:
+    """What a program uses and nobody has defined."""
+    tree = ast.parse(program)
+    used = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    imported = {
+        (alias.asname or alias.name).split(".")[0]
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for alias in node.names
+    }
+    defined = {node.id for node in used if isinstance(node.ctx, ast.Store)} | imported | set(dir(builtins))
+    return {node.id for node in used} - defined
+
+
+def test_programs_that_are_not_run_are_whole_and_name_what_fits_our_spark() -> None:
+    found = [b.text for path in DOCUMENTS for b in blocks_of(path) if b.name == NOT_RUN]
+    assert found and [unknown_names(program) for program in found] == [set()] * len(found)
+    jars = {jar.name for jar in (Path(pyspark.__file__).parent / "jars").iterdir()}
+    for program in found:
+        for package, version in re.findall(r"org\.apache\.spark:spark-[a-z0-9-]+_([\d.]+):([\d.]+)", program):
+            assert f"spark-sql_{package}-{version}.jar" in jars
 
 
 def test_the_program_of_the_readme_prints_what_is_shown(

@@ -42,6 +42,23 @@ def test_a_missing_column_names_column_file_and_the_nearest_name(tmp_path):
     assert "tss" in error.hint
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "PATH=/bin\0KEY=hush,me,too\0A=b", "id,ts,x,\0hush", "root:x:0:0:hush:/root:/bin/sh",
+        "-----BEGIN hush-----", "id,ts,x," + "hush" * 9, "hush='me',ts,x", b"id,ts,x,hush,\xff",
+        "id,ts,x,hush\x1b[2J",
+    ],
+)  # fmt: skip
+def test_what_is_no_name_of_a_column_is_not_shown(tmp_path, text):
+    error = refused(tmp_path, text if isinstance(text, bytes) else text + "\n")
+    assert error.code == "config.missing_column" and "hush" not in str(error)
+
+
+def test_names_of_columns_are_shown(tmp_path):
+    assert refused(tmp_path, "id,ts,x,speed (km/h)\n").hint == "known here: id, speed (km/h), ts, x"
+
+
 def test_other_separators_are_hinted_at(tmp_path):
     assert "commas" in refused(tmp_path, "id;ts;x;y\n").hint
 

@@ -18,7 +18,7 @@ from sanderling.errors import ConfigError, StateError
 from sanderling.ingest import slices
 from sanderling.ingest.files import SourceFile, find_files
 from sanderling.ingest.read import raw_rows, read_slice
-from sanderling.ingest.slices import Slicer
+from sanderling.ingest.slices import Slicer, version_of
 
 from .streams import TAXI, ingest, make_stream, slices_of
 
@@ -200,6 +200,57 @@ def test_a_file_that_became_shorter_stops_the_run(tmp_path):
     with pytest.raises(StateError) as caught:
         Slicer(files, "csv", 100, 10).next(offset)
     assert caught.value.code == "state.source_changed"
+
+
+def rows_of(slicer) -> list[int]:
+    found, offset = [], slicer.first()
+    while (step := slicer.next(offset)) is not None:
+        piece, offset = step
+        found += read_slice(make_stream(), piece).readings["__row"].to_pylist()
+    return found
+
+
+def test_what_is_added_while_it_is_read_is_not_read(tmp_path):
+    files = write(tmp_path, b"id,ts,x,y\n" + b"a,1,2,3\n" * 20)
+    versions, slicer = [version_of(f) for f in files], Slicer(files, "csv", 30, 10)
+    first = slicer.next(slicer.first())
+    with open(files[0].path, "ab") as file:
+        file.write(b"b,1,2,3\n" * 20)
+    assert rows_of(slicer) == list(range(2, 22))
+    again = Slicer(files, "csv", 30, 10, versions)
+    assert again.next(again.first()) == first
+    assert rows_of(again) == list(range(2, 22)), "a process that begins later, too"
+
+
+@pytest.mark.parametrize("format", ["csv", "json", "parquet"])
+@pytest.mark.parametrize("how", ["gone", "another", "shorter"])
+def test_a_file_that_goes_or_is_replaced_while_it_is_read_stops_the_run(tmp_path, format, how):
+    path = tmp_path / f"a.{format}"
+    rows = [{"id": "a", "ts": 1, "x": 1.0, "y": 1.0}] * 50
+
+    def fill(path, rows) -> None:
+        if format == "parquet":
+            pq.write_table(pa.Table.from_pylist(rows), path)
+        elif format == "csv":
+            path.write_text("id,ts,x,y\n" + "a,1,1,1\n" * len(rows))
+        else:
+            path.write_text("\n".join(map(json.dumps, rows)))
+
+    fill(path, rows)
+    slicer = Slicer((SourceFile(path.name, str(path)),), format, 100, 10)
+    piece, offset = slicer.next(slicer.first())
+    if how == "another":
+        fill(tmp_path / "new", rows)
+        (tmp_path / "new").replace(path)
+    elif how == "gone":
+        path.unlink()
+    else:
+        fill(path, rows[:2])
+    acts = [lambda: slicer.next(offset), lambda: read_slice(make_stream(format=format), piece)]
+    for act in acts[:1] if how == "another" else acts:  # what has been cut is read as it is now
+        with pytest.raises(StateError) as caught:
+            act()
+        assert caught.value.code == "state.source_changed" and caught.value.hint
 
 
 @pytest.mark.parametrize(("size", "rows"), [(0, 1), (1, 0), (-5, 1), (1 << 31, 1)])

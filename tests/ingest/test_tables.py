@@ -293,3 +293,35 @@ def test_a_real_table_of_sites_loads(tmp_path):
         tmp_path, real("oldenburg", "nodes.csv"), "node_id BIGINT, x DOUBLE, y DOUBLE", "node_id"
     )
     assert table.num_rows == 6105
+
+
+@pytest.mark.parametrize(
+    "properties", [{"name": "\ud800"}, {"name": {"a": "\udfff"}}, {"name\ud800": 1}, {"na\0me": 1}]
+)
+def test_half_a_character_in_a_property_is_an_error_that_can_be_written(tmp_path, properties):
+    error = error_of(load_features, tmp_path, ({"name": "a"}, SQUARE), (properties, SQUARE))
+    assert error.code == "query.bad_table_row" and "feature 2" in str(error) and str(error).encode()
+
+
+def test_half_a_character_in_a_property_that_nobody_wants_is_none(tmp_path):
+    odd = {"name": "a", "other": "\ud800", "third\ud800": 1}
+    _, table, _ = load_features(tmp_path, (odd, SQUARE), columns="name STRING")
+    assert table.column("name").to_pylist() == ["a"]
+
+
+def test_half_a_character_in_a_row_of_json(tmp_path):
+    error = error_of(load_text, tmp_path, '{"name": "\\ud800", "x": 1, "y": 1}', name="sites.jsonl")
+    assert error.code == "query.bad_table_row" and str(error).encode()
+
+
+def test_coordinates_go_as_far_as_those_in_a_statement(tmp_path):
+    def corner(x: str) -> str:
+        ring = f"[[[0, 0], [{x}, 0], [{x}, 1], [0, 1], [0, 0]]]"
+        area = f'{{"type": "Polygon", "coordinates": {ring}}}'
+        return f'{{"type": "Feature", "properties": {{"name": "a"}}, "geometry": {area}}}'
+
+    for x in ("8e307", "-8e307"):
+        assert load_text(tmp_path, corner(x), None, name="s.geojson")[1].num_rows == 1
+    for x, code in (("8.1e307", "not_finite"), ("-1e308", "not_finite"), ("1e309", "bad_geometry")):
+        error = error_of(load_text, tmp_path, corner(x), None, name="s.geojson")
+        assert error.code == f"query.{code}" and "8e+307" in error.hint

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from sanderling.operate.sql.constants import Constants
 from sanderling.operate.tree import Tree
-from sanderling.plans import nodes as tree
+from sanderling.plans import nodes
 from sanderling.plans.nodes import children_of
 from sanderling.types import TYPES, SqlType
 from tests.long import so_many
@@ -25,7 +25,7 @@ LONG, DOUBLE, TEXT, FLAG = (TYPES[n] for n in ("BIGINT", "DOUBLE", "STRING", "BO
 TIME, DAY, SMALL = TYPES["TIMESTAMP"], TYPES["DATE"], TYPES["INT"]
 TICKS = 6
 # The first example compiles the kernels.
-THOROUGH = settings(max_examples=so_many(40, 1000), deadline=None)
+THOROUGH = settings(max_examples=so_many(25, 1000), deadline=None)
 QUERIES = (3, 4, 900)
 
 VALUES: dict[SqlType, Any] = {
@@ -71,10 +71,11 @@ def histories(
     return changes
 
 
-def run(root: tree.Node, world: World, cuts: list[int], restarts: list[bool], seed: int = 0) -> Tree:
+def run(root: nodes.Node, world: World, cuts: list[int], restarts: list[bool], seed: int = 0) -> Tree:
     """Feeds a world to a tree in batches that end before these ticks; checks each tick against the twin."""
     constants = constants_of(world)
     engine = Tree(root, constants)
+    engine.pieces.changes = 1 + 2 * seed
     told: dict[int, Bag] = {}
     edges = sorted({0, *cuts, TICKS})
     shuffle = np.random.default_rng(seed)
@@ -105,15 +106,15 @@ def constants_of(world: World) -> Constants:
     return Constants(queries, pa.table(columns))
 
 
-def batch_of(root: tree.Node, world: World, low: int, high: int, shuffle: Any) -> tuple[Any, Any, pa.Table]:
+def batch_of(root: nodes.Node, world: World, low: int, high: int, shuffle: Any) -> tuple[Any, Any, pa.Table]:
     branches, tables = {}, {}
     for node in all_nodes(root):
-        if isinstance(node, tree.Branch):
+        if isinstance(node, nodes.Branch):
             names = [f"c{i}" for i in range(len(node.types))]
             branches[node.number] = table_of(
                 world.branches[node.number], names, node.types, low, high, shuffle
             )
-        elif isinstance(node, tree.TableRows):
+        elif isinstance(node, nodes.TableRows):
             changes = world.tables[node.table]
             tables[node.table] = table_of(changes, node.columns, node.types, low, high, shuffle)
     mine = {q: t for q, t in world.begun.items() if low <= t < high}
@@ -121,7 +122,7 @@ def batch_of(root: tree.Node, world: World, low: int, high: int, shuffle: Any) -
     return branches, tables, begun
 
 
-def all_nodes(node: tree.Node) -> list[tree.Node]:
+def all_nodes(node: nodes.Node) -> list[nodes.Node]:
     return [node, *(n for child in children_of(node) for n in all_nodes(child))]
 
 

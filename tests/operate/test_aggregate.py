@@ -10,9 +10,9 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sanderling.operate.sql import numbered
+from sanderling import arrays
 from sanderling.operate.tree import Tree
-from sanderling.plans import nodes as tree
+from sanderling.plans import nodes
 from sanderling.plans.nodes import AVG, COUNT, MAX, MIN, STDDEV, SUM, Sum
 from tests.operate.histories import (
     DAY,
@@ -60,7 +60,7 @@ def test_groups_and_their_aggregates(data: Any, cut: Any) -> None:
     groups = data.draw(st.lists(st.integers(0, len(TYPES) - 1), min_size=1, max_size=2))
     sums = data.draw(st.lists(aggregates(), max_size=5))
     values = data.draw(st.sampled_from([VALUES, FEW]))
-    root = tree.Aggregate(tree.Branch(0, TYPES), tuple(groups), tuple(sums))
+    root = nodes.Aggregate(nodes.Branch(0, TYPES), tuple(groups), tuple(sums))
     run(root, world(data.draw(histories(TYPES, values)), {}), *cut)
 
 
@@ -72,7 +72,7 @@ def test_without_groups_there_is_a_row_from_the_beginning(data: Any, cut: Any) -
     sums = (Sum(COUNT, None, LONG), *data.draw(st.lists(aggregates(), max_size=4)))
     changes = [c for c in data.draw(histories(TYPES)) if c[2][0] in begun]
     changes = [(max(tick, begun[row[0]]), sign, row) for tick, sign, row in changes]
-    run(tree.Aggregate(tree.Branch(0, TYPES), (), sums), world(changes, begun), *cut)
+    run(nodes.Aggregate(nodes.Branch(0, TYPES), (), sums), world(changes, begun), *cut)
 
 
 def rows(tick: int, signs: Any, values: Any, groups: Any = None) -> dict[int, pa.Table]:
@@ -85,7 +85,7 @@ ALL = tuple(Sum(kind, 1, DOUBLE) for kind in (SUM, AVG, STDDEV, MIN, MAX))
 
 
 def test_after_a_million_changes_the_sum_of_an_empty_group_is_exactly_gone() -> None:
-    engine = Tree(tree.Aggregate(tree.Branch(0, (LONG, DOUBLE)), (0,), ALL), none())
+    engine = Tree(nodes.Aggregate(nodes.Branch(0, (LONG, DOUBLE)), (0,), ALL), none())
     chance = np.random.default_rng(7)
     values = chance.standard_normal(500_000) * 10.0 ** chance.integers(-300, 300, 500_000)
     one = np.array([0.1])
@@ -102,7 +102,7 @@ def test_after_a_million_changes_the_sum_of_an_empty_group_is_exactly_gone() -> 
 
 
 def test_a_sum_is_rounded_once() -> None:
-    engine = Tree(tree.Aggregate(tree.Branch(0, (LONG, DOUBLE)), (0,), ALL[:1]), none())
+    engine = Tree(nodes.Aggregate(nodes.Branch(0, (LONG, DOUBLE)), (0,), ALL[:1]), none())
     values = [1.0, 2.0**-53, 2.0**-80]  # a tie but for the last
     found = engine.apply(rows(0, [1, 1, 1], values), {}, NOTHING_BEGUN).to_pylist()
     assert found[0]["c1"] == 1.0 + 2.0**-52
@@ -111,7 +111,7 @@ def test_a_sum_is_rounded_once() -> None:
 
 
 def test_whole_numbers_beyond_64_bits() -> None:
-    node = tree.Aggregate(tree.Branch(0, (LONG, LONG)), (0,), (Sum(SUM, 1, LONG), Sum(AVG, 1, DOUBLE)))
+    node = nodes.Aggregate(nodes.Branch(0, (LONG, LONG)), (0,), (Sum(SUM, 1, LONG), Sum(AVG, 1, DOUBLE)))
     engine = Tree(node, none())
     top = 2**63 - 1
     engine.apply(rows(0, [1], [top]), {}, NOTHING_BEGUN)
@@ -125,9 +125,9 @@ def test_whole_numbers_beyond_64_bits() -> None:
 
 
 def test_groups_that_are_empty_are_freed(monkeypatch: Any) -> None:
-    monkeypatch.setattr(numbered, "WORTH_COMPACTING", 10)
+    monkeypatch.setattr(arrays, "WORTH_COMPACTING", 10)
     sums = (Sum(MIN, 1, TEXT), Sum(COUNT, 1, LONG, is_distinct=True), Sum(COUNT, None, LONG))
-    engine = Tree(tree.Aggregate(tree.Branch(0, (LONG, TEXT)), (0,), sums), none())
+    engine = Tree(nodes.Aggregate(nodes.Branch(0, (LONG, TEXT)), (0,), sums), none())
     operator: Any = engine.stations[-1].operator
     operator.waste.look_at = 10
     chance = random.Random(3)

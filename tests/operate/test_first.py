@@ -9,10 +9,10 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sanderling.operate.sql import numbered
+from sanderling import arrays
 from sanderling.operate.sql.constants import Constants
 from sanderling.operate.tree import Tree
-from sanderling.plans import nodes as tree
+from sanderling.plans import nodes
 from tests.operate.histories import (
     DAY,
     DOUBLE,
@@ -31,7 +31,7 @@ from tests.operate.histories import (
 from tests.operate.test_simple import NOTHING_BEGUN
 from tests.operate.twin import World
 
-COUNT = tree.Computed('"q:p0"', LONG, frozenset({"q:p0"}))
+COUNT = nodes.Computed('"q:p0"', LONG, frozenset({"q:p0"}))
 FUNCTIONS = {'"q:p0"': lambda row, p: p["q:p0"]}
 
 
@@ -43,9 +43,9 @@ def test_the_first_rows(data: Any, cut: Any) -> None:
     )
     column = st.integers(0, len(types) - 1)
     orders = data.draw(
-        st.lists(st.builds(tree.Order, column, st.booleans(), st.booleans()), min_size=1, max_size=2)
+        st.lists(st.builds(nodes.Order, column, st.booleans(), st.booleans()), min_size=1, max_size=2)
     )
-    root = tree.First(tree.Branch(0, tuple(types)), tuple(orders), COUNT)
+    root = nodes.First(nodes.Branch(0, tuple(types)), tuple(orders), COUNT)
     constants = {q: {"q:p0": data.draw(st.sampled_from([0, 1, 2, 3, 5, 100, None]))} for q in QUERIES}
     changes = data.draw(histories(tuple(types), data.draw(st.sampled_from([VALUES, FEW]))))
     run(root, World({0: changes}, {}, {}, constants, FUNCTIONS), *cut)
@@ -58,7 +58,7 @@ def rows(tick: int, signs: list[int], values: list[int]) -> dict[int, pa.Table]:
 
 def top(n: int) -> Tree:
     constants = Constants(np.array([1]), pa.table({"q:p0": [n]}))
-    return Tree(tree.First(tree.Branch(0, (LONG,)), (tree.Order(0, False, False),), COUNT), constants)
+    return Tree(nodes.First(nodes.Branch(0, (LONG,)), (nodes.Order(0, False, False),), COUNT), constants)
 
 
 def test_what_is_told_is_by_change_and_not_by_n() -> None:
@@ -71,7 +71,7 @@ def test_what_is_told_is_by_change_and_not_by_n() -> None:
 
 
 def test_rows_that_are_gone_are_freed(monkeypatch: Any) -> None:
-    monkeypatch.setattr(numbered, "WORTH_COMPACTING", 10)
+    monkeypatch.setattr(arrays, "WORTH_COMPACTING", 10)
     engine = top(3)
     operator: Any = engine.stations[-1].operator
     operator.ranking.waste.look_at = 10

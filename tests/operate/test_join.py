@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sanderling.operate.sql import numbered
+from sanderling import arrays
 from sanderling.operate.sql.constants import Constants
 from sanderling.operate.tree import Tree
-from sanderling.plans import nodes as tree
+from sanderling.plans import nodes
 from tests.operate.histories import (
     DAY,
     DOUBLE,
@@ -33,7 +33,7 @@ from tests.operate.histories import (
 from tests.operate.test_simple import NOTHING_BEGUN, none
 from tests.operate.twin import World
 
-RADIUS = tree.Computed('"q:p0"', DOUBLE, frozenset({"q:p0"}))
+RADIUS = nodes.Computed('"q:p0"', DOUBLE, frozenset({"q:p0"}))
 FUNCTIONS = {'"q:p0"': lambda row, p: p.get("q:p0")}
 RADII = st.sampled_from([0.0, 0.5, 1.0, math.sqrt(2), 1e-200, 1e200, 3.0, -1.0, None])
 
@@ -49,34 +49,34 @@ def drawn(data: Any, types: Any, queries: Any = QUERIES) -> Any:
 @THOROUGH
 @given(st.data(), st.sampled_from(KEYS), st.booleans(), cut_anyhow())
 def test_two_branches_by_equal_keys(data: Any, keys: Any, is_left: bool, cut: Any) -> None:
-    root = tree.Join(tree.Branch(0, LEFT), tree.Branch(1, RIGHT), *keys, is_left=is_left)
+    root = nodes.Join(nodes.Branch(0, LEFT), nodes.Branch(1, RIGHT), *keys, is_left=is_left)
     run(root, World({0: drawn(data, LEFT), 1: drawn(data, RIGHT)}, {}, {}, {}, {}), *cut)
 
 
 @THOROUGH
 @given(st.data(), st.sampled_from(KEYS), st.booleans(), cut_anyhow())
 def test_a_branch_and_a_table(data: Any, keys: Any, is_left: bool, cut: Any) -> None:
-    table = tree.TableRows("t", ("a", "b", "c", "d"), RIGHT)
-    root = tree.Join(tree.Branch(0, LEFT), table, *keys, is_left=is_left)
+    table = nodes.TableRows("t", ("a", "b", "c", "d"), RIGHT)
+    root = nodes.Join(nodes.Branch(0, LEFT), table, *keys, is_left=is_left)
     run(root, World({0: drawn(data, LEFT)}, {"t": drawn(data, RIGHT, (-1,))}, {}, {}, {}), *cut)
 
 
 @THOROUGH
 @given(st.data(), st.sampled_from(KEYS), cut_anyhow())
 def test_a_table_may_stand_to_the_left(data: Any, keys: Any, cut: Any) -> None:
-    root = tree.Join(tree.TableRows("t", ("a", "b", "c"), LEFT), tree.Branch(1, RIGHT), *keys)
+    root = nodes.Join(nodes.TableRows("t", ("a", "b", "c"), LEFT), nodes.Branch(1, RIGHT), *keys)
     run(root, World({1: drawn(data, RIGHT)}, {"t": drawn(data, LEFT, (-1,))}, {}, {}, {}), *cut)
 
 
-def near(is_open: bool) -> tree.Near:
-    return tree.Near((1, 2), (1, 2), RADIUS, is_open)
+def near(is_open: bool) -> nodes.Near:
+    return nodes.Near((1, 2), (1, 2), RADIUS, is_open)
 
 
 @THOROUGH
 @given(st.data(), st.booleans(), st.booleans(), st.booleans(), cut_anyhow())
 def test_places_that_are_near(data: Any, has_key: bool, is_left: bool, is_open: bool, cut: Any) -> None:
     keys = ((0,), (0,)) if has_key else ((), ())
-    root = tree.Join(tree.Branch(0, PLACE), tree.Branch(1, PLACE), *keys, near(is_open), is_left)
+    root = nodes.Join(nodes.Branch(0, PLACE), nodes.Branch(1, PLACE), *keys, near(is_open), is_left)
     constants = {q: {"q:p0": data.draw(RADII)} for q in QUERIES}
     branches = {0: drawn(data, PLACE), 1: drawn(data, PLACE)}
     run(root, World(branches, {}, {}, constants, FUNCTIONS), *cut)
@@ -89,8 +89,8 @@ def test_a_crowd_finds_all_who_are_near(radius: float, scale: float) -> None:
     here, there = (chance.integers(-8, 9, (300, 2)) * 0.5 * scale for _ in range(2))
     constants = Constants(np.array([1]), pa.table({"q:p0": [radius * scale]}))
     side = (DOUBLE, DOUBLE)
-    close = tree.Near((0, 1), (0, 1), RADIUS)
-    engine = Tree(tree.Join(tree.Branch(0, side), tree.Branch(1, side), (), (), close), constants)
+    close = nodes.Near((0, 1), (0, 1), RADIUS)
+    engine = Tree(nodes.Join(nodes.Branch(0, side), nodes.Branch(1, side), (), (), close), constants)
 
     def places(tick: int, at: Any) -> pa.Table:
         n = len(at)
@@ -111,8 +111,8 @@ def test_a_crowd_finds_all_who_are_near(radius: float, scale: float) -> None:
 @THOROUGH
 @given(st.data(), st.booleans(), cut_anyhow())
 def test_places_of_a_table_that_are_near(data: Any, is_left: bool, cut: Any) -> None:
-    table = tree.TableRows("t", ("k", "x", "y"), PLACE)
-    root = tree.Join(tree.Branch(0, PLACE), table, (), (), near(False), is_left)
+    table = nodes.TableRows("t", ("k", "x", "y"), PLACE)
+    root = nodes.Join(nodes.Branch(0, PLACE), table, (), (), near(False), is_left)
     constants = {q: {"q:p0": data.draw(RADII)} for q in QUERIES}
     world = World({0: drawn(data, PLACE)}, {"t": drawn(data, PLACE, (-1,))}, {}, constants, FUNCTIONS)
     run(root, world, *cut)
@@ -121,24 +121,24 @@ def test_places_of_a_table_that_are_near(data: Any, is_left: bool, cut: Any) -> 
 @THOROUGH
 @given(st.data(), cut_anyhow())
 def test_a_branch_with_itself(data: Any, cut: Any) -> None:
-    branch = tree.Branch(0, LEFT)
-    run(tree.Join(branch, branch, (0,), (0,)), World({0: drawn(data, LEFT)}, {}, {}, {}, {}), *cut)
+    branch = nodes.Branch(0, LEFT)
+    run(nodes.Join(branch, branch, (0,), (0,)), World({0: drawn(data, LEFT)}, {}, {}, {}, {}), *cut)
 
 
 @THOROUGH
 @given(st.data(), cut_anyhow())
 def test_a_whole_tree(data: Any, cut: Any) -> None:
     """Two streams joined, joined with a table, distinct, counted: figure 9 of PLACE."""
-    two = tree.Join(tree.Branch(0, (LONG, TEXT)), tree.Branch(1, (LONG, DAY)), (0,), (0,))
-    three = tree.Join(two, tree.TableRows("t", ("name", "n"), (TEXT, LONG)), (1,), (0,), is_left=True)
-    counted = tree.Aggregate(tree.Distinct(three), (1,), (tree.Sum(tree.COUNT, 5, LONG),))
+    two = nodes.Join(nodes.Branch(0, (LONG, TEXT)), nodes.Branch(1, (LONG, DAY)), (0,), (0,))
+    three = nodes.Join(two, nodes.TableRows("t", ("name", "n"), (TEXT, LONG)), (1,), (0,), is_left=True)
+    counted = nodes.Aggregate(nodes.Distinct(three), (1,), (nodes.Sum(nodes.COUNT, 5, LONG),))
     branches = {0: drawn(data, (LONG, TEXT)), 1: drawn(data, (LONG, DAY))}
     tables = {"t": drawn(data, (TEXT, LONG), (-1,))}
     run(counted, World(branches, tables, {}, {}, {}), *cut)
 
 
 def test_a_whole_number_meets_a_double() -> None:
-    root = tree.Join(tree.Branch(0, (LONG,)), tree.Branch(1, (DOUBLE,)), (0,), (0,))
+    root = nodes.Join(nodes.Branch(0, (LONG,)), nodes.Branch(1, (DOUBLE,)), (0,), (0,))
     left = pa.table({"query": [1] * 3, "tick": [0] * 3, "sign": [1] * 3, "c0": [2**53 + 1, 3, 4]})
     right = pa.table({"query": [1] * 2, "tick": [0] * 2, "sign": [1] * 2, "c0": [2.0**53, 3.0]})
     found = Tree(root, none()).apply({0: left, 1: right}, {}, NOTHING_BEGUN).to_pylist()
@@ -151,9 +151,9 @@ def rows(tick: int, signs: list[int], keys: list[int], names: list[str], query: 
 
 
 def test_rows_that_are_gone_are_freed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(numbered, "WORTH_COMPACTING", 10)
+    monkeypatch.setattr(arrays, "WORTH_COMPACTING", 10)
     side = (LONG, TEXT)
-    engine = Tree(tree.Join(tree.Branch(0, side), tree.Branch(1, side), (0,), (0,), is_left=True), none())
+    engine = Tree(nodes.Join(nodes.Branch(0, side), nodes.Branch(1, side), (0,), (0,), is_left=True), none())
     operator: Any = engine.stations[-1].operator
     operator.waste.look_at = 10
     stays = {1: rows(0, [1], [7], ["stays"], query=2)}
@@ -173,6 +173,8 @@ def test_rows_that_are_gone_are_freed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_table_to_the_left_has_no_rows_that_stand_alone() -> None:
-    root = tree.Join(tree.TableRows("t", ("a",), (LONG,)), tree.Branch(0, (LONG,)), (0,), (0,), is_left=True)
+    root = nodes.Join(
+        nodes.TableRows("t", ("a",), (LONG,)), nodes.Branch(0, (LONG,)), (0,), (0,), is_left=True
+    )
     with pytest.raises(ValueError):
         Tree(root, none())

@@ -9,10 +9,10 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sanderling.operate.sql import numbered
+from sanderling import arrays
 from sanderling.operate.sql.constants import Constants
 from sanderling.operate.tree import Tree
-from sanderling.plans import nodes as tree
+from sanderling.plans import nodes
 from tests.operate.histories import (
     DAY,
     DOUBLE,
@@ -38,13 +38,13 @@ FUNCTIONS: dict[str, Any] = {
     '"c0" % 2 + "q:p0"': lambda row, p: None if row[0] is None else int(np.fmod(row[0], 2)) + p["q:p0"],
     "1.5::DOUBLE": lambda row, p: 1.5,
 }
-SELECT = tree.Select(
-    tree.Branch(0, TYPES),
-    tree.Computed('"c0" > "q:p0"', FLAG, frozenset({"c0", "q:p0"})),
+SELECT = nodes.Select(
+    nodes.Branch(0, TYPES),
+    nodes.Computed('"c0" > "q:p0"', FLAG, frozenset({"c0", "q:p0"})),
     (
-        tree.Computed('"c2"', TEXT, frozenset({"c2"})),
-        tree.Computed('"c0" % 2 + "q:p0"', LONG, frozenset({"c0", "q:p0"})),
-        tree.Computed("1.5::DOUBLE", DOUBLE, frozenset()),
+        nodes.Computed('"c2"', TEXT, frozenset({"c2"})),
+        nodes.Computed('"c0" % 2 + "q:p0"', LONG, frozenset({"c0", "q:p0"})),
+        nodes.Computed("1.5::DOUBLE", DOUBLE, frozenset()),
     ),
 )
 
@@ -64,25 +64,25 @@ def test_select_computes_with_constants(changes: Any, cut: Any) -> None:
 @THOROUGH
 @given(histories((LONG,)), histories((LONG,)), cut_anyhow())
 def test_a_union_of_branches(one: Any, other: Any, cut: Any) -> None:
-    first, second = tree.Branch(0, (LONG,)), tree.Branch(1, (LONG,))
-    run(tree.Union((first, second, first)), world(b0=one, b1=other), *cut)
+    first, second = nodes.Branch(0, (LONG,)), nodes.Branch(1, (LONG,))
+    run(nodes.Union((first, second, first)), world(b0=one, b1=other), *cut)
 
 
 @THOROUGH
 @given(st.data(), cut_anyhow())
 def test_distinct(data: Any, cut: Any) -> None:
     types = data.draw(st.lists(st.sampled_from([LONG, DOUBLE, TEXT, FLAG, TIME, DAY]), max_size=3))
-    root = tree.Distinct(tree.Branch(0, tuple(types)))
+    root = nodes.Distinct(nodes.Branch(0, tuple(types)))
     run(root, world(b0=data.draw(histories(tuple(types)))), *cut)
 
 
 def test_a_computation_that_fails_is_null() -> None:
     wild = [
-        tree.Computed('"c0" / 0', DOUBLE, frozenset({"c0"})),
-        tree.Computed('CAST("c1" AS BIGINT)', LONG, frozenset({"c1"})),
-        tree.Computed('"c0" * -0.0', DOUBLE, frozenset({"c0"})),
+        nodes.Computed('"c0" / 0', DOUBLE, frozenset({"c0"})),
+        nodes.Computed('CAST("c1" AS BIGINT)', LONG, frozenset({"c1"})),
+        nodes.Computed('"c0" * -0.0', DOUBLE, frozenset({"c0"})),
     ]
-    engine = Tree(tree.Select(tree.Branch(0, (DOUBLE, TEXT)), None, tuple(wild)), none())
+    engine = Tree(nodes.Select(nodes.Branch(0, (DOUBLE, TEXT)), None, tuple(wild)), none())
     rows = pa.table({"query": [1], "tick": [0], "sign": [1], "c0": [1.0], "c1": ["one"]})
     found = engine.apply({0: rows}, {}, NOTHING_BEGUN).to_pylist()
     assert found == [{"query": 1, "tick": 0, "sign": 1, "c0": None, "c1": None, "c2": 0.0}]
@@ -90,8 +90,8 @@ def test_a_computation_that_fails_is_null() -> None:
 
 
 def test_rows_that_are_gone_are_freed(monkeypatch: Any) -> None:
-    monkeypatch.setattr(numbered, "WORTH_COMPACTING", 10)
-    engine = Tree(tree.Distinct(tree.Branch(0, (TEXT,))), none())
+    monkeypatch.setattr(arrays, "WORTH_COMPACTING", 10)
+    engine = Tree(nodes.Distinct(nodes.Branch(0, (TEXT,))), none())
     operator: Any = engine.stations[-1].operator
     operator.rows.waste.look_at = 10
     for tick in range(50):
@@ -109,8 +109,8 @@ def test_rows_that_are_gone_are_freed(monkeypatch: Any) -> None:
 
 
 def test_what_each_has_done_is_counted() -> None:
-    branch = tree.Branch(0, (LONG,))
-    engine = Tree(tree.Distinct(tree.Union((branch, branch))), none())
+    branch = nodes.Branch(0, (LONG,))
+    engine = Tree(nodes.Distinct(nodes.Union((branch, branch))), none())
     rows = pa.table({"query": [1, 1], "tick": [0, 0], "sign": [1, 1], "c0": [1, 2]})
     engine.apply({0: rows}, {}, NOTHING_BEGUN)
     counted = [(type(c.node).__name__, c.depth, c.rows_in, c.rows_out, c.held) for c in engine.counted()]

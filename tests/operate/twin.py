@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import cmp_to_key
 from typing import Any
 
-from sanderling.plans import nodes as tree
+from sanderling.plans import nodes
 from sanderling.plans.nodes import Node
 
 Row = tuple[Any, ...]
@@ -33,7 +33,7 @@ class World:
     # What a Computed does to a row, by its SQL: (columns, constants) -> value
     functions: dict[str, Callable[[Row, dict[str, Any]], Any]]
 
-    def computed(self, what: tree.Computed, query: int, values: Row) -> Any:
+    def computed(self, what: nodes.Computed, query: int, values: Row) -> Any:
         return self.functions[what.sql](values, self.constants.get(query, {}))
 
 
@@ -57,24 +57,26 @@ def plain(value: Any) -> Any:
 def answer(node: Node, world: World, tick: int) -> Bag:
     """What a node holds as at a tick."""
     match node:
-        case tree.Branch():
+        case nodes.Branch():
             return _sum(world.branches.get(node.number, []), tick)
-        case tree.TableRows():
+        case nodes.TableRows():
             return _sum(world.tables.get(node.table, []), tick)
-        case tree.Select():
+        case nodes.Select():
             return _select(node, answer(node.child, world, tick), world)
-        case tree.Union():
+        case nodes.Union():
             together: Bag = Counter()
             for child in node.children:
                 together.update(answer(child, world, tick))
             return together
-        case tree.Distinct():
+        case nodes.SetOperation():
+            return _set_operation(node, answer(node.left, world, tick), answer(node.right, world, tick))
+        case nodes.Distinct():
             return Counter(dict.fromkeys(answer(node.child, world, tick), 1))
-        case tree.Join():
+        case nodes.Join():
             return _join(node, answer(node.left, world, tick), answer(node.right, world, tick), world)
-        case tree.Aggregate():
+        case nodes.Aggregate():
             return _aggregate(node, answer(node.child, world, tick), world, tick)
-        case tree.First():
+        case nodes.First():
             return _first(node, answer(node.child, world, tick), world)
 
 
@@ -87,7 +89,7 @@ def _sum(changes: list[tuple[int, int, Row]], tick: int) -> Bag:
     return Counter({row: n for row, n in bag.items() if n})
 
 
-def _select(node: tree.Select, rows: Bag, world: World) -> Bag:
+def _select(node: nodes.Select, rows: Bag, world: World) -> Bag:
     bag: Bag = Counter()
     for (query, *values), n in rows.items():
         if node.where is None or world.computed(node.where, query, tuple(values)) is True:
@@ -95,7 +97,15 @@ def _select(node: tree.Select, rows: Bag, world: World) -> Bag:
     return bag
 
 
-def _join(node: tree.Join, left: Bag, right: Bag, world: World) -> Bag:
+def _set_operation(node: nodes.SetOperation, left: Bag, right: Bag) -> Bag:
+    if not node.is_all:
+        kept = {row for row in left if (row in right) == (node.kind == nodes.INTERSECT)}
+        return Counter(dict.fromkeys(kept, 1))
+    # As Python's Counter has it: what would be less than not at all is not there.
+    return left & right if node.kind == nodes.INTERSECT else left - right
+
+
+def _join(node: nodes.Join, left: Bag, right: Bag, world: World) -> Bag:
     bag: Bag = Counter()
     width = len(node.right.types)
     for a, n in left.items():
@@ -109,7 +119,7 @@ def _join(node: tree.Join, left: Bag, right: Bag, world: World) -> Bag:
     return bag
 
 
-def _fits(node: tree.Join, a: Row, b: Row, world: World) -> bool:
+def _fits(node: nodes.Join, a: Row, b: Row, world: World) -> bool:
     if a[0] != b[0] and -1 not in (a[0], b[0]):
         return False
     for i, j in zip(node.left_keys, node.right_keys, strict=True):
@@ -125,7 +135,7 @@ def _fits(node: tree.Join, a: Row, b: Row, world: World) -> bool:
     return square < radius * radius if node.near.is_open else square <= radius * radius
 
 
-def _aggregate(node: tree.Aggregate, rows: Bag, world: World, tick: int) -> Bag:
+def _aggregate(node: nodes.Aggregate, rows: Bag, world: World, tick: int) -> Bag:
     groups: dict[Row, Bag] = {}
     if node.is_total:
         groups.update({(query,): Counter() for query, since in world.begun.items() if since <= tick})
@@ -135,7 +145,7 @@ def _aggregate(node: tree.Aggregate, rows: Bag, world: World, tick: int) -> Bag:
     return Counter(dict.fromkeys(((*g, *(aggregate(s, r) for s in node.sums)) for g, r in groups.items()), 1))
 
 
-def aggregate(what: tree.Sum, rows: Bag) -> Any:
+def aggregate(what: nodes.Sum, rows: Bag) -> Any:
     """COUNT, SUM, … of the rows of a group."""
     if what.column is None:
         return sum(rows.values())
@@ -146,22 +156,22 @@ def aggregate(what: tree.Sum, rows: Bag) -> Any:
     if what.is_distinct:
         values = Counter(dict.fromkeys(values, 1))
     count = sum(values.values())
-    if what.kind == tree.COUNT:
+    if what.kind == nodes.COUNT:
         return count
     if not values:
         return None
-    if what.kind in (tree.MIN, tree.MAX):
-        return (min if what.kind == tree.MIN else max)(values, key=cmp_to_key(compare))
+    if what.kind in (nodes.MIN, nodes.MAX):
+        return (min if what.kind == nodes.MIN else max)(values, key=cmp_to_key(compare))
     if any(v is NAN or (isinstance(v, float) and math.isinf(v)) for v in values):
         return None
     total = sum((Fraction(v) * n for v, n in values.items()), ZERO)
-    if what.kind == tree.STDDEV:
+    if what.kind == nodes.STDDEV:
         squares = sum((Fraction(v) ** 2 * n for v, n in values.items()), ZERO)
         return None if count < 2 else _root(squares * count - total * total, count)
-    if what.kind == tree.SUM and what.type.is_integer:
+    if what.kind == nodes.SUM and what.type.is_integer:
         return int(total) if -(2**63) <= total < 2**63 else None
     rounded = _rounded(total)
-    if rounded is None or what.kind == tree.SUM:
+    if rounded is None or what.kind == nodes.SUM:
         return rounded
     return rounded / count + 0.0
 
@@ -195,7 +205,7 @@ def compare(a: Any, b: Any) -> int:
     return int(a > b) - int(a < b)
 
 
-def _first(node: tree.First, rows: Bag, world: World) -> Bag:
+def _first(node: nodes.First, rows: Bag, world: World) -> Bag:
     def order(a: Row, b: Row) -> int:
         for o in node.orders:
             x, y = a[1 + o.column], b[1 + o.column]
@@ -203,7 +213,8 @@ def _first(node: tree.First, rows: Bag, world: World) -> Bag:
                 return -1 if (x is None) == o.is_null_first else 1
             if found := compare(x, y):
                 return -found if o.is_descending else found
-        return next((c for x, y in zip(a[1:], b[1:], strict=True) if (c := compare(x, y))), 0)
+        pairs = [((x is not None, x), (y is not None, y)) for x, y in zip(a[1:], b[1:], strict=True)]
+        return next((c for (p, x), (q, y) in pairs if (c := compare(p, q) or compare(x, y))), 0)
 
     bag: Bag = Counter()
     for query in {row[0] for row in rows}:

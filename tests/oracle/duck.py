@@ -16,7 +16,19 @@ import duckdb
 
 from .oracle import Nearest, Row, comparable, value_order
 from .past import Past, Stream
-from .select import Derived, Join, Order, Query, Readings, Source, TableRows, Union
+from .select import (
+    Derived,
+    Join,
+    Order,
+    Query,
+    Readings,
+    Select,
+    SetOperation,
+    Source,
+    TableRows,
+    Union,
+    With,
+)
 from .shapes import Area, Box, Disc, MovingBox, MovingDisc, Polygon, Shape
 from .windows import Lasting, Now, Rows, RowsPerKey, Until, UntilNext, Window
 
@@ -112,6 +124,11 @@ def select(query: Query) -> str:
     if isinstance(query, Union):
         word = " UNION " if query.is_distinct else " UNION ALL "
         return first(word.join(f"({select(part)})" for part in query.selects), query)
+    if isinstance(query, With):
+        return select(query.query)
+    if isinstance(query, SetOperation):
+        word = f"{query.word}{' ALL' if query.is_all else ''}"
+        return first(f"({select(query.left)}) {word} ({select(query.right)})", query)
     items = ", ".join(f"{item.for_duck} AS {name}" for name, item in query.items)
     where = f" WHERE {query.where.for_duck}" if query.where is not None else ""
     rows = f"{source(query.source)}{where}"
@@ -123,10 +140,12 @@ def select(query: Query) -> str:
     return first(text, query)
 
 
-def first(text: str, query: Query) -> str:
+def first(text: str, query: Select | Union | SetOperation) -> str:
     if query.first is None:
         return text
-    orders = [order(by) for by in query.orders] + [order(Order(name)) for name in query.names]
+    orders = [order(by) for by in query.orders] + [
+        order(Order(name, is_null_first=True)) for name in query.names
+    ]
     return f"SELECT * FROM ({text}) ORDER BY {', '.join(orders)} LIMIT {query.first}"
 
 

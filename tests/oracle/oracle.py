@@ -265,9 +265,10 @@ def answer_at(
     if query.window is None:
         return answer(query, now_at(tick, accepted, stale_after_us), tick)
     found: Counter[Row] = Counter()
+    moves = any(isinstance(shape, MovingBox | MovingDisc) for shape, _ in query.shapes)
     for reading in held_at(query.window, tick, accepted, tick_us, stale_after_us):
         # A reading is judged by the region as it was in the reading's own tick.
-        then = now_at(tick_end(reading.ts, tick_us), accepted, stale_after_us)
+        then = now_at(tick_end(reading.ts, tick_us), accepted, stale_after_us) if moves else {}
         for s, (shape, attributes) in enumerate(query.shapes):
             if not query.has(s, tick):
                 continue

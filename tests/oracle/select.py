@@ -170,7 +170,7 @@ class Select:
 class Union:
     """UNION ALL; `is_distinct`: UNION. `orders` and `first` are about the whole."""
 
-    selects: tuple[Select, ...]
+    selects: tuple[Query, ...]
     is_distinct: bool = False
     orders: tuple[Order, ...] = ()
     first: int | None = None
@@ -180,7 +180,35 @@ class Union:
         return self.selects[0].names
 
 
-Query = Select | Union
+@dataclass(frozen=True)
+class SetOperation:
+    """`word` is INTERSECT or EXCEPT; `is_all`: by how often a row is on either side, else once."""
+
+    word: str
+    left: Query
+    right: Query
+    is_all: bool = False
+    orders: tuple[Order, ...] = ()
+    first: int | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.left.names
+
+
+@dataclass(frozen=True)
+class With:
+    """WITH name AS (…), … query: the query itself has what it reads, so it means what it means alone."""
+
+    given: tuple[tuple[str, Query], ...]
+    query: Query
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.query.names
+
+
+Query = Select | Union | SetOperation | With
 
 
 @dataclass(frozen=True)
@@ -201,6 +229,10 @@ def streams_of(part: Query | Source) -> set[str]:
     match part:
         case Union(selects):
             return set().union(*(streams_of(select) for select in selects))
+        case With(query=query):
+            return streams_of(query)
+        case SetOperation():
+            return streams_of(part.left) | streams_of(part.right)
         case Select():
             return streams_of(part.source)
         case Readings():

@@ -11,7 +11,20 @@ from itertools import groupby
 
 from .oracle import Nearest, Reading, Result, Row, Update, Values, comparable, order, signed, value_order
 from .past import Past, Stream
-from .select import Derived, Join, Order, Query, Readings, Registered, Select, Source, TableRows, Union
+from .select import (
+    Derived,
+    Join,
+    Order,
+    Query,
+    Readings,
+    Registered,
+    Select,
+    SetOperation,
+    Source,
+    TableRows,
+    Union,
+    With,
+)
 from .shapes import MovingBox, MovingDisc, Shape
 from .sums import aggregate
 from .times import closed_to, ticks_that_matter
@@ -45,6 +58,11 @@ def rows(query: Query, past: Past, tick: int) -> list[Row]:
         both = [row for select in query.selects for row in rows(select, past, tick)]
         both = list(dict.fromkeys(both)) if query.is_distinct else both
         return both if query.first is None else first(both, query.names, query.orders, query.first)
+    if isinstance(query, With):
+        return rows(query.query, past, tick)
+    if isinstance(query, SetOperation):
+        kept = set_operation(query, rows(query.left, past, tick), rows(query.right, past, tick))
+        return kept if query.first is None else first(kept, query.names, query.orders, query.first)
     found = [line for line in lines(query.source, past, tick) if satisfies(query, line)]
     if query.nearest is not None:
         found = nearest(query.nearest, query.source, found, past, tick)
@@ -54,6 +72,21 @@ def rows(query: Query, past: Past, tick: int) -> list[Row]:
     if query.is_distinct:
         told = list(dict.fromkeys(told))
     return told if query.first is None else first(told, query.names, query.orders, query.first)
+
+
+def set_operation(query: SetOperation, left: list[Row], right: list[Row]) -> list[Row]:
+    """Row by row: with ALL each of the left meets one of the right at most, which is then taken."""
+    if not query.is_all:
+        left = list(dict.fromkeys(left))
+        return [row for row in left if (row in right) == (query.word == "INTERSECT")]
+    kept, untaken = [], list(right)
+    for row in left:
+        is_met = row in untaken
+        if is_met:
+            untaken.remove(row)
+        if is_met == (query.word == "INTERSECT"):
+            kept.append(row)
+    return kept
 
 
 # -- FROM ---------------------------------------------------------------------
@@ -200,8 +233,8 @@ def summed(query: Select, members: Many) -> Values:
 
 
 def first(told: list[Row], names: Sequence[str], orders: Sequence[Order], n: int) -> list[Row]:
-    """What is equal in the order asked for is ordered by all columns, the smaller first, NULL last."""
-    in_order = sorted(told, key=lambda row: [value_order(value) for value in row])
+    """What is equal in the order asked for is ordered by all columns, the smaller first, NULL before all."""
+    in_order = sorted(told, key=lambda row: [(value is not None, value_order(value)) for value in row])
     for by in reversed(orders):  # stable: the first order counts most
         place = names.index(by.name)
         known = [row for row in in_order if row[place] is not None]

@@ -18,6 +18,7 @@ from tests.oracle.select import (
     Readings,
     Registered,
     Select,
+    SetOperation,
     Sum,
     TableRows,
     Union,
@@ -332,6 +333,27 @@ def test_a_union_alone_has_each_row_once_and_its_limit_is_about_the_whole() -> N
     assert at(Union((plain, plain), orders=(Order("id", is_descending=True),), first=3), told, 1) == [
         ("a",), ("b",), ("b",)
     ]  # fmt: skip
+
+
+def test_intersect_and_except_go_by_how_often_a_row_is_on_either_side() -> None:
+    told = past(reading("a", 1), reading("b", 1), reading("c", 1, x=9))
+    plain = Select(of("id"), Readings("cars", "c"))
+    near = Select(of("id"), Readings("cars", "c", inside=Box(0, 0, 5, 5)))
+    twice = Union((plain, near))
+    assert at(SetOperation("INTERSECT", twice, near), told, 1) == [("a",), ("b",)]
+    assert at(SetOperation("INTERSECT", twice, twice, is_all=True), told, 1) == [
+        ("a",), ("a",), ("b",), ("b",), ("c",)
+    ]  # fmt: skip
+    assert at(SetOperation("EXCEPT", twice, near), told, 1) == [("c",)]
+    assert at(SetOperation("EXCEPT", twice, near, is_all=True), told, 1) == [("a",), ("b",), ("c",)]
+    assert at(SetOperation("EXCEPT", near, twice, is_all=True), told, 1) == []
+
+
+def test_null_is_null_in_intersect_and_except() -> None:
+    told = past(reading("a", 1))
+    unknown = Select(of("speed"), Readings("cars", "c"))
+    assert at(SetOperation("INTERSECT", unknown, unknown), told, 1) == [(None,)]
+    assert at(SetOperation("EXCEPT", unknown, unknown), told, 1) == []
 
 
 # -- time -----------------------------------------------------------------------

@@ -4,7 +4,9 @@ import pytest
 
 from . import Box, Everywhere, MovingBox, run, run_fast
 from .cases import TICK, at, inside, of, told
-from .oracle import tick_end
+from .held import is_cut
+from .oracle import is_present, tick_end
+from .past import Stream
 
 
 @pytest.mark.parametrize(
@@ -92,3 +94,17 @@ def test_a_silent_focal_object_empties_its_query():
         (30, "q", 1, ("p",)),
         (90, "q", -1, ("p",)),
     ]
+
+
+@pytest.mark.parametrize("stale", [0, 3, 9, 10, 11, 25])
+@pytest.mark.parametrize("begin", [1, 5, 9, 10])
+def test_between_two_readings_an_object_was_silent_if_it_was_stale_at_the_end_of_a_tick(begin, stale):
+    """Just below, at and above what is allowed, within a tick and across ticks; for both ways to say it."""
+    for gap in range(1, 50):
+        one, following = at("p", begin, 0, 0), at("p", begin + gap, 0, 0)
+        ends = range(tick_end(one.ts, TICK), tick_end(following.ts, TICK), TICK)
+        is_parted = any(not is_present(one, end, stale) for end in ends)
+        assert is_cut(one, following, TICK, stale) == is_parted
+        stream = Stream([one, following], TICK, stale_after_us=stale)
+        assert stream.is_parted(one, following) == is_parted
+        assert (stream.previous(following) is None) == is_parted

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from .oracle import stale_tick, tick_end
 from .past import Past
-from .select import Derived, Join, Query, Readings, Registered, Select, Source, Union, streams_of
+from .select import (
+    Derived,
+    Join,
+    Query,
+    Readings,
+    Registered,
+    Select,
+    SetOperation,
+    Source,
+    Union,
+    With,
+    streams_of,
+)
 from .windows import Lasting
 
 
@@ -58,6 +70,10 @@ def sizes(part: Query | Source) -> set[int]:
     match part:
         case Union(selects):
             return set().union(*(sizes(select) for select in selects))
+        case With(query=query):
+            return sizes(query)
+        case SetOperation():
+            return sizes(part.left) | sizes(part.right)
         case Select():
             return sizes(part.source)
         case Derived():

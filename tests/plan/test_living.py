@@ -12,11 +12,12 @@ import pytest
 from pyarrow import table
 
 from sanderling.errors import QueryError
-from sanderling.pipeline import for_shards
 from sanderling.plan.grow.living import Change, LivingPlan
 from sanderling.plan.planner import Planner
-from sanderling.plans.growth import grown
+from sanderling.plans.growth import Growth, grown
+from sanderling.plans.parts import for_shards
 from sanderling.plans.plan import ALWAYS, NEVER, Nearest, Plan, Regions
+from sanderling.state.plans import PLANS
 
 STREAM = """CREATE STREAM taxi (id STRING, ts BIGINT, x DOUBLE, y DOUBLE, speed DOUBLE, kind STRING)
   KEY id TIME ts LOCATION (x, y);
@@ -202,7 +203,7 @@ def test_what_is_grown_elsewhere_is_the_same(living: LivingPlan, tmp_path: Path)
         "REGISTER QUERY a AS SELECT id FROM taxi INSIDE ('M', 'cleo', 2)",
     ):
         change = living.execute(text)
-        elsewhere = grown(elsewhere, pickle.loads(pickle.dumps(change.growth)))
+        elsewhere = grown(elsewhere, PLANS.decoded(PLANS.encoded(change.growth), Growth))
         assert same(elsewhere, change.plan), text
 
 

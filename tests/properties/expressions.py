@@ -1,4 +1,4 @@
-"""Random expressions: as SQL, and as functions of a row. The texts mean the same to DuckDB."""
+"""Random expressions: as SQL, and as functions of a row. DuckDB has a text of its own where it differs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,12 @@ def previous(alias: str, name: str, kind: str) -> Expression:
 
 
 def made(
-    pattern: str, function: Callable[..., Any], *parts: Expression, kind: str, is_strict: bool = True
+    pattern: str,
+    function: Callable[..., Any],
+    *parts: Expression,
+    kind: str,
+    is_strict: bool = True,
+    for_duck: str = "",
 ) -> Expression:
     """`pattern` with {0}, {1}, … for the parts; strict: NULL if any part is."""
     values = [part.value for part in parts]
@@ -30,7 +35,7 @@ def made(
         return None if is_strict and any(v is None for v in given) else function(*given)
 
     sql = pattern.format(*(part.sql for part in parts))
-    duck = pattern.format(*(part.for_duck for part in parts))
+    duck = (for_duck or pattern).format(*(part.for_duck for part in parts))
     return Expression(sql, value, duck, kind)
 
 
@@ -52,7 +57,22 @@ def expression(chance: Chance, scope: list[Expression], *kinds: str) -> Expressi
 def number(chance: Chance, scope: list[Expression], a: Expression) -> Expression:
     b = chance.choice(of_kind(scope, NUMBER, WHOLE))
     both = WHOLE if a.kind == b.kind == WHOLE else NUMBER
-    match chance.choice(["+", "-", "double", "coalesce", "abs", "half", "floor", "case"]):
+    kinds = [
+        "+",
+        "-",
+        "double",
+        "coalesce",
+        "abs",
+        "half",
+        "floor",
+        "case",
+        "div",
+        "mod",
+        "ceil",
+        "sign",
+        "nullif",
+    ]
+    match chance.choice(kinds):
         case "+":
             return made("({0} + {1})", lambda x, y: x + y, a, b, kind=both)
         case "-":
@@ -66,20 +86,85 @@ def number(chance: Chance, scope: list[Expression], a: Expression) -> Expression
         case "half":
             return made("{0} / 2", lambda x: x / 2, a, kind=NUMBER)
         case "floor":
-            return made("floor({0} / 2)", lambda x: float(math.floor(x / 2)), a, kind=NUMBER)
+            return made("floor({0} / 2)", lambda x: math.floor(x / 2), a, kind=WHOLE)
+        case "ceil":
+            return made("ceil({0} * 1.5)", lambda x: math.ceil(x * 1.5), a, kind=WHOLE)
+        case "div":
+            return divided(a, chance.choice([b, CONSTANTS[chance.constant([0, 1, 2, 3])]]))
+        case "mod":
+            return made("({0} % 3)", left_over, a, kind=a.kind)
+        case "sign":
+            return made("sign({0})", lambda x: float((x > 0) - (x < 0)), a, kind=NUMBER)
+        case "nullif":
+            return made("nullif({0}, {1})", lambda x, y: None if x == y else x, a, b, kind=a.kind,
+                        is_strict=False)  # fmt: skip
     condition = comparison(chance, scope)
     return made("CASE WHEN {0} THEN {1} ELSE 0 END", lambda c, x: x if c else 0, condition, a, kind=a.kind,
                 is_strict=False)  # fmt: skip
 
 
+CONSTANTS = [
+    Expression(sql, lambda row, n=n: n, kind=NUMBER)
+    for sql, n in (("0", 0), ("2", 2), ("-3", -3), ("2.5", 2.5))
+]
+
+
+def divided(a: Expression, b: Expression) -> Expression:
+    """DIV: whole, towards zero."""
+    return made("({0} DIV {1})", whole_part, a, b, kind=WHOLE,
+                for_duck="trunc({0}::DOUBLE / nullif({1}, 0))::BIGINT")  # fmt: skip
+
+
+def whole_part(x: Any, y: Any) -> int | None:
+    if y == 0:
+        return None
+    if isinstance(x, float) or isinstance(y, float):
+        return math.trunc(x / y)
+    return abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1)
+
+
+def left_over(x: Any) -> Any:
+    """With the sign of what is divided."""
+    return math.fmod(x, 3) if isinstance(x, float) else int(math.fmod(x, 3))
+
+
 def text(chance: Chance, scope: list[Expression], a: Expression) -> Expression:
-    match chance.choice(["coalesce", "upper", "join"]):
+    n = chance.constant([0, 1, -1, 2, -2, 5])
+    match chance.choice(
+        ["join", "coalesce", "upper", "left", "right", "substring", "repeat", "lpad", "replace"]
+    ):
         case "coalesce":
             return made("coalesce({0}, 'none')", lambda x: "none" if x is None else x, a, kind=TEXT,
                         is_strict=False)  # fmt: skip
         case "upper":
             return made("upper({0})", str.upper, a, kind=TEXT)
+        case "left":
+            return made(f"left({{0}}, {n})", lambda x: x[: max(n, 0)], a, kind=TEXT,
+                        for_duck=f"left({{0}}, {max(n, 0)})")  # fmt: skip
+        case "right":
+            return made(f"right({{0}}, {n})", lambda x: x[max(len(x) - n, 0) :] if n > 0 else "", a,
+                        kind=TEXT, for_duck=f"right({{0}}, {max(n, 0)})")  # fmt: skip
+        case "substring":
+            return made(f"substring({{0}}, {n}, 2)", lambda x: part_of(x, n, 2), a, kind=TEXT,
+                        for_duck=f"substring({{0}}, {n or 1}, 2)")  # fmt: skip
+        case "repeat":
+            return made(f"repeat({{0}}, {n})", lambda x: x * n, a, kind=TEXT)
+        case "lpad":
+            return made(f"lpad({{0}}, {n}, 'xy')", lambda x: padded(x, n), a, kind=TEXT)
+        case "replace":
+            return made("replace({0}, 'b', 'xx')", lambda x: x.replace("b", "xx"), a, kind=TEXT)
     return made("({0} || '!')", lambda x: x + "!", a, kind=TEXT)
+
+
+def part_of(x: str, start: int, length: int) -> str:
+    """From the first on, or from the end if it is below zero; what would stand before the text counts too."""
+    begin = start - 1 if start > 0 else len(x) + start if start < 0 else 0
+    return x[max(begin, 0) : max(begin + length, 0)]
+
+
+def padded(x: str, n: int) -> str:
+    missing = n - len(x)
+    return x[: max(n, 0)] if missing <= 0 else ("xy" * missing)[:missing] + x
 
 
 # -- conditions -------------------------------------------------------------------

@@ -21,10 +21,12 @@ from tests.oracle.select import (
     Readings,
     Registered,
     Select,
+    SetOperation,
     Source,
     Sum,
     TableRows,
     Union,
+    With,
     column,
 )
 from tests.oracle.windows import Now
@@ -46,12 +48,12 @@ from tests.properties.scenes import SECOND, Scene
 from tests.properties.sources import neighbours, readings
 from tests.properties.spoken import spoken
 
-Some = TypeVar("Some", Select, Union)
+Some = TypeVar("Some", Select, Union, SetOperation)
 
 KINDS = (
     "lasting", "rows", "rows per key", "until next", "until", "region", "moving", "previous", "nearest",
     "fences", "table", "left join", "using", "streams", "distance", "derived", "from query", "union",
-    "groups", "total", "having", "distinct", "first", "stddev", "at",
+    "set operation", "with", "groups", "total", "having", "distinct", "first", "stddev", "at",
 )  # fmt: skip
 
 
@@ -104,7 +106,14 @@ def queries(chance: Chance, scene: Scene, number: int, kinds: tuple[str, ...] = 
 def any_query(chance: Chance, grammar: Grammar, depth: int) -> Query:
     if grammar.has(chance, "union", 6):
         return union(chance, grammar)
-    source = sources(chance, grammar, depth)
+    if grammar.has(chance, "set operation", 6):
+        return set_operation(chance, grammar)
+    if depth > 0 and grammar.has(chance, "with", 6):
+        return with_names(chance, grammar, depth)
+    return any_select(chance, grammar, sources(chance, grammar, depth))
+
+
+def any_select(chance: Chance, grammar: Grammar, source: Source) -> Select:
     forms = [
         kind for kind in ("plain", "plain", "groups", "groups", "total") if kind in {*grammar.kinds, "plain"}
     ]
@@ -132,6 +141,58 @@ def union(chance: Chance, grammar: Grammar) -> Union:
     return limited(chance, grammar, Union(tuple(selects), grammar.has(chance, "distinct")), 5)
 
 
+def set_operation(chance: Chance, grammar: Grammar) -> SetOperation:
+    """The same items of two to four windows: INTERSECT and EXCEPT of them, and of unions, in any order.
+
+    What is on both sides is what makes a difference, so it is of few columns and mostly of one stream.
+    """
+    kinds = grammar.kinds - {"fences"}
+    streams = chance.choice([["objects"], ["objects", "others"]])
+    parts: list[Query] = []
+    first = None
+    for _ in range(chance.choice([2, 2, 3, 4])):
+        source = readings(chance, grammar.scene, kinds, "a", streams)
+        if first is None:
+            scope = [e for e in scope_of(grammar, source) if last_name(e) in ("id", "kind", "n", "speed")]
+            first = Select(named(chance.some(scope, 1, 2)), source)
+        where = maybe_condition(chance, scope_of(grammar, source))
+        parts.append(limited(chance, grammar, replace(first, source=source, where=where), 8))
+    while len(parts) > 1:
+        at = chance.integer(0, len(parts) - 2)
+        parts[at : at + 2] = [both_sides(chance, grammar, parts[at], parts[at + 1])]
+    (found,) = parts
+    if not isinstance(found, SetOperation):
+        found = SetOperation("EXCEPT", found, first, is_all=True)
+    return limited(chance, grammar, found, 5)
+
+
+def both_sides(chance: Chance, grammar: Grammar, left: Query, right: Query) -> Query:
+    word = chance.choice(["INTERSECT", "EXCEPT", "UNION"])
+    if word == "UNION":
+        return Union((left, right), grammar.has(chance, "distinct"))
+    return SetOperation(word, left, right, chance.flip())
+
+
+def with_names(chance: Chance, grammar: Grammar, depth: int) -> With:
+    """A query that is read by its name, once or twice, or by another that is; it may hide a stream."""
+    grammar = grammar.without("stddev")
+    name = chance.choice(["w", "objects"])
+    given = [(name, any_query(chance, grammar, depth - 1))]
+    if chance.integer(1, 3) == 3:
+        given.append(("v", plain(chance, grammar, Derived(given[0][1], "a", name))))
+    name, query = given[-1]
+    one, other = Derived(query, "a", name), Derived(query, "b", name)
+    form = chance.choice(["once", "joined", "joined", "both", "both"])
+    on = equalities(chance, scope_of(grammar, one), scope_of(grammar, other), 1, 2)
+    if form == "joined" and on:
+        return With(tuple(given), any_select(chance, grammar, Join(one, other, on)))
+    first = plain(chance, grammar, one)
+    if form == "both" and all(item.kind != ROUGH for _, item in first.items):
+        again = replace(first, where=maybe_condition(chance, scope_of(grammar, one)))
+        return With(tuple(given), both_sides(chance, grammar, first, again))
+    return With(tuple(given), any_select(chance, grammar, one))
+
+
 def limited(chance: Chance, grammar: Grammar, query: Some, one_in: int) -> Some:
     """Maybe with ORDER BY … LIMIT, which rough numbers have no say in."""
     if any(item.kind == ROUGH for _, item in items_of(query)) or not grammar.has(chance, "first", one_in):
@@ -140,7 +201,14 @@ def limited(chance: Chance, grammar: Grammar, query: Some, one_in: int) -> Some:
 
 
 def items_of(query: Query) -> tuple[tuple[str, Expression], ...]:
-    return query.selects[0].items if isinstance(query, Union) else query.items
+    match query:
+        case Union(selects):
+            return items_of(selects[0])
+        case SetOperation():
+            return items_of(query.left)
+        case With():
+            return items_of(query.query)
+    return query.items
 
 
 # -- FROM -----------------------------------------------------------------------

@@ -23,7 +23,7 @@ from tests.oracle.oracle import comparable
 from tests.properties.worlds import FENCES, World, wkt
 
 RELAXED = settings(
-    max_examples=so_many(50, 5000),
+    max_examples=so_many(25, 5000),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 
@@ -89,10 +89,12 @@ def _update(u: dict[str, object]) -> tuple[object, ...]:
     return (u["tick"], u["query"], u["sign"], tuple(comparable(v) for v in u["row"].values()))  # type: ignore[attr-defined]
 
 
-def oracle_updates(world: World) -> tuple[list[tuple[object, ...]], int, int | None]:
+def oracle_updates(
+    world: World, by: Callable[..., oracle.Result] = oracle.run
+) -> tuple[list[tuple[object, ...]], int, int | None]:
     from sanderling.clock import show_time
 
-    result = oracle.run(
+    result = by(
         world.readings, [a.query for a in world.asks], world.tick_s * 1_000_000,
         lateness_us=world.lateness_s * 1_000_000,
         stale_after_us=None if world.stale_after_s is None else world.stale_after_s * 1_000_000,
@@ -130,8 +132,9 @@ cuts = st.builds(
 
 
 def check(
-    world: World, cut: Cut, fences: Path, folder: Path, chooser: Callable[[], Chooser] = ByCounts
-) -> DirectRun:
+    world: World, cut: Cut, fences: Path, folder: Path, chooser: Callable[[], Chooser] = ByCounts,
+    is_fast: bool = False,
+) -> DirectRun:  # fmt: skip
     """Oracle, chunking, sharding and recovery at once: each only multiplies the ways to be wrong."""
     plan = planned(world, fences)
     run = DirectRun(plan, cut.shards, cut.bytes, cut.has_empty, cut.takes_turns, chooser=chooser)
@@ -142,7 +145,7 @@ def check(
         if cut.restarts != "never":
             run.restart(is_snapshot=cut.restarts == "snapshot" or (cut.restarts == "mixed" and number == 0))
     run.close_to("objects", max(r.ts for r in world.readings))
-    wanted, late, closed_to = oracle_updates(world)
+    wanted, late, closed_to = oracle_updates(world, oracle.run_fast if is_fast else oracle.run)
     got = engine_updates(run)
     assert Counter(got) == Counter(wanted)
     assert [u[0] for u in got] == sorted(u[0] for u in got)  # type: ignore[type-var]

@@ -5,17 +5,16 @@ Objects stand on borders, share times, say nothing of their speed, go and come b
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 from tests.oracle import Area, Reading
 from tests.oracle.past import Past, Stream, Table
 from tests.properties.chance import Chance
-from tests.properties.worlds import FENCES, KEYS, MANY_KEYS, SECOND
+from tests.properties.worlds import COORDINATES, FENCES, KEYS, MANY_KEYS, SECOND
 
 COLUMNS = ("id", "ts", "x", "y", "gone", "speed", "kind", "n")
 SITES = ("name", "kind", "size", "price", "x", "y")
-COORDINATES = (-1.0, 0.0, 1.0, 1.5, 2.0, 3.0, 3.5, 4.0, 5.0, 6.0)
 KINDS = (None, "bus", "cab", "boat")
 EXACT = (None, 0.0, 0.5, 1.0, 2.0, 3.0)
 # Sums of these depend on the order, if they are not exact.
@@ -55,14 +54,17 @@ class Scene:
         return max((end for end in ends if end is not None), default=None)
 
 
-def scenes(chance: Chance, may_be_rough: bool = True, has_changes: bool = True) -> Scene:
+def scenes(
+    chance: Chance, may_be_rough: bool = True, has_changes: bool = True, readings: int = 0, span: int = 14
+) -> Scene:
+    """With so many `readings` a stream, 0: with few; up to the second `span`."""
     is_integer = chance.flip()
     is_rough = may_be_rough and chance.flip()
     tick_s = chance.choice([1, 1, 2, 5])
     speeds = ROUGH if is_rough else EXACT
     streams = {
-        "objects": stream(chance, tick_s, is_integer, speeds, (1, 4, 12, *[28] * 9)),
-        "others": stream(chance, tick_s, is_integer, speeds, (1, 4, 12, *[20] * 9)),
+        name: stream(chance, tick_s, is_integer, speeds, (readings,) if readings else sizes, span)
+        for name, sizes in (("objects", (1, 4, 12, *[28] * 9)), ("others", (1, 4, 12, *[20] * 9)))
     }
     changes = sites(chance, has_changes)
     history = [(None if c.at_s is None else c.at_s * SECOND, c.rows) for c in changes]
@@ -71,24 +73,40 @@ def scenes(chance: Chance, may_be_rough: bool = True, has_changes: bool = True) 
 
 
 def stream(
-    chance: Chance, tick_s: int, is_integer: bool, speeds: tuple[object, ...], sizes: tuple[int, ...]
-) -> Stream:
+    chance: Chance, tick_s: int, is_integer: bool, speeds: tuple[object, ...], sizes: tuple[int, ...],
+    span: int,
+) -> Stream:  # fmt: skip
     """What is found is shown with few readings."""
     seeded = chance.random()
-    readings = [reading(seeded, is_integer, speeds) for _ in range(chance.choice(sizes))]
+    readings = [reading(seeded, is_integer, speeds, span) for _ in range(chance.choice(sizes))]
     is_in_order = chance.choice([True, True, False])
     if is_in_order:
         readings.sort(key=lambda r: r.ts)
     lateness_s = chance.choice([0, 1, 4] if is_in_order else [20, 20, 4, 0])
     stale_s = chance.choice([None, None, None, None, 3, 1, 0])
     stale_us = None if stale_s is None else stale_s * SECOND
+    if stale_us is not None and chance.flip():
+        readings = gaps(seeded, readings, tick_s * SECOND, stale_us)
     return Stream(readings, tick_s * SECOND, lateness_s * SECOND, stale_us)
 
 
-def reading(chance: Random, is_integer: bool, speeds: tuple[object, ...]) -> Reading:
+def gaps(chance: Random, readings: list[Reading], tick_us: int, stale_us: int) -> list[Reading]:
+    """The same, but each object is silent for about as long as it may be: within a tick, and across ticks."""
+    last: dict[object, int] = {}
+    found = []
+    for r in readings:
+        least = chance.choice((0, SECOND // 2, tick_us, stale_us, stale_us, stale_us + tick_us))
+        gap = max(1, least + chance.choice((-1, 0, 1, -SECOND // 2)))
+        last[r.key] = last[r.key] + gap if r.key in last else chance.randint(-4, 8) * SECOND // 2
+        ts = last[r.key]
+        found.append(replace(r, ts=ts, values={**r.values, "ts": ts / SECOND}))
+    return sorted(found, key=lambda r: r.ts)
+
+
+def reading(chance: Random, is_integer: bool, speeds: tuple[object, ...], span: int) -> Reading:
     name = chance.choice((*KEYS, *KEYS, "Z", "é"))
     key: object = MANY_KEYS.index(name) if is_integer else name
-    ts = chance.randint(-2, 14) * SECOND // chance.choice((1, 1, 2))
+    ts = chance.randint(-2, span) * SECOND // chance.choice((1, 1, 2))
     x, y = chance.choice(COORDINATES), chance.choice(COORDINATES)
     gone = chance.random() < 1 / 8
     values = {

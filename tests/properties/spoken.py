@@ -10,9 +10,12 @@ from tests.oracle.select import (
     Order,
     Query,
     Readings,
+    Select,
+    SetOperation,
     Source,
     TableRows,
     Union,
+    With,
 )
 from tests.oracle.windows import Lasting, Now, Rows, RowsPerKey, Until, UntilNext, Window
 from tests.properties.scenes import literal
@@ -22,8 +25,13 @@ from tests.properties.worlds import SECOND
 def spoken(query: Query) -> str:
     if isinstance(query, Union):
         word = " UNION " if query.is_distinct else " UNION ALL "
-        parts = [f"({spoken(s)})" if s.first is not None else spoken(s) for s in query.selects]
+        parts = [bracketed(s, n > 0 and not is_intersect(s)) for n, s in enumerate(query.selects)]
         return " ".join([word.join(parts), *limited(query)])
+    if isinstance(query, With):
+        given = ", ".join(f"{name} AS ({spoken(part)})" for name, part in query.given)
+        return f"WITH {given} {spoken(query.query)}"
+    if isinstance(query, SetOperation):
+        return " ".join([of_two(query), *limited(query)])
     items = ", ".join(item.sql if item.sql.endswith(f".{name}") else f"{item.sql} AS {name}"
                       for name, item in query.items)  # fmt: skip
     stream = the_stream(query.source)
@@ -45,7 +53,26 @@ def spoken(query: Query) -> str:
     return " ".join(clause for clause in clauses if clause)
 
 
-def limited(query: Query) -> list[str]:
+def of_two(query: SetOperation) -> str:
+    """INTERSECT binds stronger; of the same strength the left comes first."""
+    is_strong = query.word == "INTERSECT"
+    left = bracketed(query.left, is_strong and not is_intersect(query.left))
+    right = bracketed(query.right, is_strong or not is_intersect(query.right))
+    return f"{left} {query.word}{' ALL' if query.is_all else ''} {right}"
+
+
+def is_intersect(query: Query) -> bool:
+    return isinstance(query, SetOperation) and query.word == "INTERSECT"
+
+
+def bracketed(query: Query, is_weak: bool) -> str:
+    """Brackets where they are needed: around a LIMIT, and around what would be taken apart."""
+    is_bound = is_weak and not isinstance(query, Select)
+    has_end = isinstance(query, With) or query.first is not None
+    return f"({spoken(query)})" if is_bound or has_end else spoken(query)
+
+
+def limited(query: Select | Union | SetOperation) -> list[str]:
     orders = [f"ORDER BY {', '.join(order(by) for by in query.orders)}"] if query.orders else []
     return [*orders, *([f"LIMIT {query.first}"] if query.first is not None else [])]
 

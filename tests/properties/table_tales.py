@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests import oracle
 from tests.oracle.oracle import tick_end
-from tests.properties.worlds import SECOND, Ask, World, wkt, worlds
+from tests.properties.worlds import SECOND, Ask, World, windows, wkt, worlds
 
 NAMES = ("a", "b", "c")
 SHAPES = [
@@ -127,6 +127,7 @@ class TableTale:
     world: World
     rows: list[Row]
     edits: list[Edit]
+    has_window: bool = False  # or asks what was before
 
     def write(self, path: Path) -> Path:
         features = [row.feature() for row in self.rows]
@@ -146,23 +147,25 @@ def edit(draw: st.DrawFn, has_time: bool) -> Edit:
 
 
 @st.composite
-def asked(draw: st.DrawFn, n: int) -> Ask:
+def asked(draw: st.DrawFn, n: int, has_window: bool) -> Ask:
     select, where = draw(st.sampled_from(sorted(SELECTS))), draw(st.sampled_from(sorted(CONDITIONS)))
     begin = draw(st.sampled_from([None, None, None, 2, 5]))
     end = draw(st.sampled_from([None, None, None, 8, 10]))
-    sql = f"SELECT {select} FROM objects o, fences f WHERE {where}o.location INSIDE f.region"
+    held, window = draw(windows()) if has_window else ("", None)
+    sql = f"SELECT {select} FROM objects o, fences f WHERE {where}o.location INSIDE f.region{held}"
     query = oracle.Query(
         f"t{n}", [], select=SELECTS[select], where=CONDITIONS[where],
         begin=None if begin is None else begin * SECOND, end=None if end is None else end * SECOND,
+        window=window,
     )  # fmt: skip
     return Ask(sql, query, begin, end)
 
 
 @st.composite
-def table_tales(draw: st.DrawFn, has_times: bool = True) -> TableTale:
-    world = draw(worlds())
+def table_tales(draw: st.DrawFn, has_times: bool = True, has_window: bool = False) -> TableTale:
+    world = draw(worlds(has_window=has_window))
     kept = [a for a in world.asks if "fences f" not in a.sql][:1]
-    asks = [*kept, *(draw(asked(n)) for n in range(draw(st.integers(1, 3))))]
+    asks = [*kept, *(draw(asked(n, has_window)) for n in range(draw(st.integers(1, 3))))]
     rows = [replace(draw(row_of), name=n) for n in NAMES if draw(st.booleans())]
     edits = draw(st.lists(edit(has_times), max_size=5))
-    return TableTale(replace(world, asks=asks), rows or [Row("a", 0, 1)], edits)
+    return TableTale(replace(world, asks=asks), rows or [Row("a", 0, 1)], edits, has_window)

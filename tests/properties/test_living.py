@@ -13,10 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sanderling import arrays
 from sanderling.clock import show_time
-from sanderling.merge import lists
 from sanderling.operate.nearest import neighbourhood
-from sanderling.operate.readings import readings
 from sanderling.operate.where import asks
 from sanderling.operate.where.orders import ByCounts, Chooser
 from sanderling.plan.grow.living import LivingPlan
@@ -151,9 +150,8 @@ def test_queries_come_and_go(
         if is_restless:
             patch.setattr(asks, "distinct_conditions", lambda template, constants, is_everywhere: None)
             patch.setattr(neighbourhood, "FIT_LASTS", 0)
-            for tidied, name in ((neighbourhood, "WORTH_FITTING"), (lists, "WORTH_COMPACTING"),
-                                 (readings, "WORTH_COMPACTING")):  # fmt: skip
-                patch.setattr(tidied, name, 0)
+            patch.setattr(neighbourhood, "WORTH_FITTING", 0)
+            patch.setattr(arrays, "WORTH_COMPACTING", 0)
         run_and_check(tale, cuts, shards, empty, turns, fences, tmp_path)
 
 

@@ -7,9 +7,10 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sanderling.arrays import WORTH_COMPACTING
 from sanderling.batches import TS
 from sanderling.catalog import Column, Stream
-from sanderling.operate.readings.readings import WORTH_COMPACTING, LastReadings
+from sanderling.operate.readings.readings import LastReadings
 from sanderling.types import TYPES
 
 TYPE_NAMES = ("STRING", "BIGINT", "DOUBLE", "DOUBLE")

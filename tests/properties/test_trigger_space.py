@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sanderling import arrays
 from sanderling.kernels.trigger.solve import GUEST, How
 from sanderling.kernels.trigger.solve_plain import PlainSolver
 from sanderling.merge.composed import Composed
-from sanderling.operate.trigger import shown, solve
 from sanderling.operate.trigger.triggers import GRID, LISTS, LOOSE, TIGHT
 from sanderling.operate.where import slots, slotted
 from sanderling.operate.window import window
@@ -30,7 +30,7 @@ from tests.properties.test_trigger_sql import check
 
 PARTITIONS = st.sampled_from([2, 3, 7, 1])
 # A world on seven merge partitions takes a while.
-FEW = settings(RELAXED, max_examples=so_many(25, 5000))
+FEW = settings(RELAXED, max_examples=so_many(12, 5000))
 NAN, INF = float("nan"), float("inf")
 
 
@@ -39,8 +39,7 @@ def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tracts as narrow as can be, what is not needed is forgotten all the time, and few is many already."""
     monkeypatch.setattr(trigger_space, "SPAN", 2.0)
     monkeypatch.setattr(trigger_space, "FEW", 1)  # so triggers of one shape are routed both ways
-    for module in (shown, solve):
-        monkeypatch.setattr(module, "WORTH_COMPACTING", 0)
+    monkeypatch.setattr(arrays, "WORTH_COMPACTING", 0)
     # A delta always has what triggers remember, never what came.
     monkeypatch.setattr(Composed, "weight", lambda _: -1)
     monkeypatch.setattr(selection, "MOST_EVERYWHERE", 0)

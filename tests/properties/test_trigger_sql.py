@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 
+from sanderling import arrays
 from sanderling.clock import show_time, tick_end
 from sanderling.errors import QueryError
-from sanderling.operate.trigger import shown, solve
 from sanderling.plan.planner import Planner
 from tests.engine.direct import DirectRun
 from tests.properties.chance import made_of
@@ -23,13 +23,13 @@ from tests.properties.trigger_tales import COLUMNS, STREAMS, Reading, Tale, Worl
 
 SECOND = 1_000_000
 Update = tuple[str, str, tuple[Any, ...]]
+Event = tuple[tuple[int, str, Any], Reading]
 
 
 @pytest.fixture(autouse=True)
 def forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is not needed is forgotten all the time."""
-    for module in (shown, solve):
-        monkeypatch.setattr(module, "WORTH_COMPACTING", 0)
+    monkeypatch.setattr(arrays, "WORTH_COMPACTING", 0)
 
 
 @MANY
@@ -67,8 +67,9 @@ def check(world: World, cut: Cut, folder: Path, partitions: int = 0) -> DirectRu
         if cut.restarts != "never":
             is_snapshot = cut.restarts == "snapshot" or (cut.restarts == "mixed" and number % 2 == 0)
             run.restart(is_snapshot)
+    end = max(r["ts"] for rows in world.readings.values() for r in rows)
     for name in sorted(used):
-        run.close_to(name, 100 * SECOND)
+        run.close_to(name, max(end, 100) * SECOND)
     got = [json.loads(line) for line in run.updates]
     assert all(u["sign"] == 1 for u in got)
     told = Counter((u["tick"], u["query"], tuple(u["row"].values())) for u in got)
@@ -99,7 +100,7 @@ def _copy(planner: Planner) -> Planner:
 # -- brute force ------------------------------------------------------------------
 
 
-def events(world: World, name: str) -> list[tuple[tuple[int, str, Any], Reading]]:
+def events(world: World, name: str) -> list[Event]:
     """By their order; of two readings of an object at one time the later counts, and it may say nothing."""
     last = {(r["ts"], name, r["id"]): r for r in world.readings[name]}
     return sorted(((order, r) for order, r in last.items() if not r["off"]), key=lambda e: e[0])
@@ -111,22 +112,21 @@ def expected(tale: Tale, world: World) -> Counter[Update]:
 
     begin = None if tale.begin is None else tick_of(tale.begin)
     end = None if tale.end is None else tick_of(tale.end)
-    domains = []
-    for i, (name, size) in enumerate(zip(tale.streams, tale.sizes, strict=True)):
+    grown: list[tuple[Event, ...]] = [()]
+    variables = [i for i, size in enumerate(tale.sizes) for _ in range(size)]
+    for n, i in enumerate(variables):
         mine = [
             (order, r)
-            for order, r in events(world, name)
+            for order, r in events(world, tale.streams[i])
             if all(holds(r) for v, holds in tale.own if v == i)
             and (begin is None or tick_of(r["ts"]) >= begin)
         ]
-        domains.append(list(itertools.combinations(mine, size)))
+        grown = [(*some, one) for some in grown for one in mine if _agrees(tale, variables[:n], some, i, one)]
     found = []
-    for chosen in itertools.product(*domains):
-        if all(p.holds(a, b) for p in tale.pairs for a, b in _readings(chosen, p.i, p.j)):
-            flat = [e for members in chosen for e in members]
-            last = max(order for order, _ in flat)
-            if end is None or tick_of(last[0]) < end:
-                found.append((last, [order for order, _ in flat], flat))
+    for flat in grown:
+        last = max(order for order, _ in flat)
+        if end is None or tick_of(last[0]) < end:
+            found.append((last, [order for order, _ in flat], flat))
     found.sort(key=lambda f: f[:2])
     if tale.is_first:
         found = [next(iter(same)) for _, same in itertools.groupby(found, key=lambda f: f[0])]
@@ -136,7 +136,17 @@ def expected(tale: Tale, world: World) -> Counter[Update]:
     )
 
 
-def _readings(chosen: tuple[Any, ...], i: int, j: int) -> list[tuple[Reading, Reading]]:
-    if i == j:
-        return [(a, b) for (_, a), (_, b) in itertools.combinations(chosen[i], 2)]
-    return [(a, b) for (_, a), (_, b) in itertools.product(chosen[i], chosen[j])]
+def _agrees(tale: Tale, variables: list[int], some: tuple[Event, ...], i: int, one: Event) -> bool:
+    """Whether one more event, of the variable `i`, satisfies all conditions with each of some others.
+
+    The members of a set come in order.
+    """
+    for v, (order, other) in zip(variables, some, strict=True):
+        if v == i and not order < one[0]:
+            return False
+        for pair in tale.pairs:
+            if (pair.i, pair.j) == (v, i) and not pair.holds(other, one[1]):
+                return False
+            if v != i and (pair.i, pair.j) == (i, v) and not pair.holds(one[1], other):
+                return False
+    return True

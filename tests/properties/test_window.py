@@ -7,17 +7,18 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sanderling.operate.readings import readings
+from sanderling import arrays
 from sanderling.operate.where import asks
-from sanderling.operate.window import history, holders, whereabouts, window
+from sanderling.operate.window import holders, whereabouts, window
 from sanderling.plan.grow.living import LivingPlan
 from sanderling.plans.plan import NEVER
 from tests.engine.direct import DirectRun
+from tests.long import so_many
 from tests.properties.runs import RELAXED, Cut, check, cuts, declarations, engine_updates, fences, write_csv
-from tests.properties.worlds import World, ask, worlds
+from tests.properties.worlds import SECOND, SHAPES, World, ask, worlds
 
 __all__ = ["fences"]
 
@@ -34,16 +35,15 @@ def test_changes_are_the_difference_of_two_answers(
             patch.setattr(holders, "AT_ONCE", 1)
             patch.setattr(window, "WORTH_A_GRID", 0)
             patch.setattr(whereabouts, "STRIDE", 1)
-            for tidied in (readings, history, whereabouts):
-                patch.setattr(tidied, "WORTH_COMPACTING", 0)
+            patch.setattr(arrays, "WORTH_COMPACTING", 0)
         check(world, cut, fences, tmp_path)
 
 
 @st.composite
-def later_asks(draw: st.DrawFn) -> tuple[World, int, list[str], list[str]]:
+def later_asks(draw: st.DrawFn, kinds: tuple[str, ...] = SHAPES) -> tuple[World, int, list[str], list[str]]:
     """A world, after how many of its readings something is said, and what: queries that come, and that go."""
-    world = draw(worlds(has_window=True))
-    comes = [draw(ask(n, world.is_integer_key, has_window=True)) for n in (5, 6)]
+    world = draw(worlds(has_window=True, kinds=kinds))
+    comes = [draw(ask(n, world.is_integer_key, kinds, has_window=True)) for n in (5, 6)]
     lasting = [a.query.name for a in world.asks if a.end_s is None]
     goes = draw(st.lists(st.sampled_from(lasting), max_size=1)) if lasting else []
     at = draw(st.integers(0, len(world.readings)))
@@ -51,7 +51,7 @@ def later_asks(draw: st.DrawFn) -> tuple[World, int, list[str], list[str]]:
 
 
 @RELAXED
-@given(later=later_asks(), cut=cuts)
+@given(later=later_asks() | later_asks(("moving far",)), cut=cuts)
 def test_what_comes_later_begins_alike_however_the_input_is_cut(
     later: tuple[World, int, list[str], list[str]], cut: Cut, fences: Path, tmp_path: Path
 ) -> None:
@@ -59,6 +59,37 @@ def test_what_comes_later_begins_alike_however_the_input_is_cut(
     plain = Cut(1 << 20, 1, "never", False, False)
     wanted, got = (told(later, how, fences, tmp_path) for how in (plain, cut))
     assert got == wanted
+
+
+@settings(RELAXED, max_examples=so_many(10, 2000))
+@given(
+    world=worlds(has_window=True) | worlds(has_window=True, kinds=("moving far",)) | worlds(has_nearest=True),
+    cut=cuts, at=st.integers(1, 20),
+)  # fmt: skip
+def test_a_query_that_is_registered_again_holds_what_the_first_one_holds(
+    world: World, cut: Cut, at: int, fences: Path, tmp_path: Path
+) -> None:
+    """What it begins with is all there: the first one has kept it."""
+    living = LivingPlan()
+    sql = {a.query.name: a.sql for a in world.asks}
+    first = [f"REGISTER QUERY {name} AS {text}" for name, text in sql.items()]
+    living.execute(";\n".join([*declarations(world, fences), *first]))
+    run = DirectRun(living.start().plan, cut.shards, cut.bytes, cut.has_empty, cut.takes_turns, living)
+    for number, part in enumerate((world.readings[:at], world.readings[at:])):
+        if number:
+            run.execute(";\n".join(f"REGISTER QUERY {name}_again AS {text}" for name, text in sql.items()))
+        if part:
+            run.feed_file("objects", write_csv(tmp_path / "part.csv", part))
+        if cut.restarts != "never":
+            run.restart(is_snapshot=cut.restarts != "delta")
+    # Behind the last reading there is a tick: what was registered last begins at the next to close.
+    run.close_to("objects", max(r.ts for r in world.readings) + world.tick_s * SECOND)
+    for name in sql:
+        assert answer_of(run, name) == answer_of(run, f"{name}_again")
+
+
+def answer_of(run: DirectRun, name: str) -> Counter[str]:
+    return Counter(json.dumps(json.loads(line)["row"]) for line in run.ask(name))
 
 
 def test_a_window_that_comes_while_n_rows_runs_begins_alike_with_any_number_of_shards(tmp_path: Path) -> None:

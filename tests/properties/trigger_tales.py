@@ -6,6 +6,7 @@ import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from random import Random
 from typing import Any
 
 from tests.properties.chance import Chance
@@ -61,11 +62,17 @@ class World:
     pieces: list[tuple[str, int, int]]  # which readings of which stream are fed, in which order
 
 
-def worlds(chance: Chance, is_near: bool = False) -> World:
+def worlds(chance: Chance, is_near: bool = False, events: int = 0) -> World:
+    """With so many `events` a stream, 0: with few."""
     is_integer_key = chance.flip()
     tick = chance.choice([1, 2])
     origin = (chance.choice(ORIGINS), chance.choice(ORIGINS)) if is_near else (0.0, 0.0)
-    readings = {name: stream(chance, is_integer_key, origin) for name in STREAMS}
+    readings = {
+        name: long_stream(chance.random(), is_integer_key, origin, events)
+        if events
+        else stream(chance, is_integer_key, origin)
+        for name in STREAMS
+    }
     at = chance.at
     tales = [tale(chance, 0, is_near)]
     if chance.flip():
@@ -93,6 +100,24 @@ def stream(chance: Chance, is_integer_key: bool, origin: tuple[float, float]) ->
                 "x": origin[0] + chance.integer(0, 3), "y": origin[1] + chance.integer(0, 2),
                 "v": chance.choice([1.0, 2.0, 3.5, None]), "k": chance.choice(["A", "B", "A", None]),
                 "off": chance.choice([False] * 7 + [True]),
+            }
+        )  # fmt: skip
+    return found
+
+
+def long_stream(
+    chance: Random, is_integer_key: bool, origin: tuple[float, float], events: int
+) -> list[Reading]:
+    found, ts = [], 0
+    for _ in range(events):
+        ts += chance.choice([0, 1, 1, 2, 3, 8])
+        name = chance.choice([1, 2, 3])
+        found.append(
+            {
+                "id": name if is_integer_key else "xyz"[name - 1], "ts": ts,
+                "x": origin[0] + chance.randint(0, 3), "y": origin[1] + chance.randint(0, 2),
+                "v": chance.choice([1.0, 2.0, 3.5, None]), "k": chance.choice(["A", "B", "A", None]),
+                "off": chance.random() < 1 / 8,
             }
         )  # fmt: skip
     return found

@@ -5,7 +5,8 @@ Drawn from few values on purpose, so that objects stand on borders, share times 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from random import Random
 from typing import Any
 
 from hypothesis import strategies as st
@@ -54,7 +55,8 @@ class World:
         return str(KEYS.index(key)) if self.is_integer_key else f"'{key}'"
 
 
-coordinate = st.sampled_from([-1.0, 0.0, 1.0, 1.5, 2.0, 3.0, 3.5, 4.0, 5.0, 6.0])
+COORDINATES = (-1.0, 0.0, 1.0, 1.5, 2.0, 3.0, 3.5, 4.0, 5.0, 6.0)
+coordinate = st.sampled_from(COORDINATES)
 number = st.sampled_from([0.0, 1.0, 2.0, 3.0, 4.0, 6.0])
 
 CONDITIONS = {
@@ -153,21 +155,71 @@ def windows(draw: st.DrawFn) -> tuple[str, oracle.Window | None]:
 
 
 @st.composite
-def worlds(draw: st.DrawFn, has_nearest: bool = False, has_window: bool = False) -> World:
+def worlds(
+    draw: st.DrawFn, has_nearest: bool = False, has_window: bool = False, kinds: tuple[str, ...] = SHAPES
+) -> World:
     is_integer = draw(st.booleans())
     tick = draw(st.sampled_from([1, 2, 5]))
     lateness = draw(st.sampled_from([0, 0, 1, 4]))
     stale = draw(st.sampled_from([None, None, 0, 1, 3]))
     keys = MANY_KEYS if has_nearest else KEYS
     readings = draw(st.lists(reading(is_integer, keys), min_size=1, max_size=40 if has_nearest else 25))
-    if draw(st.booleans()):
+    if stale is not None and draw(st.booleans()):
+        readings = draw(gaps(readings, tick * SECOND, stale * SECOND))
+    elif draw(st.booleans()):
         # Mostly in order, as streams are; the rest as it comes.
         readings.sort(key=lambda r: r.ts)
     asks = [
-        draw(ask(n, is_integer, has_nearest=has_nearest, has_window=has_window))
+        draw(ask(n, is_integer, kinds, has_nearest=has_nearest, has_window=has_window))
         for n in range(draw(st.integers(1, 4)))
     ]
     return World(readings, asks, tick, lateness, stale, is_integer)
+
+
+@st.composite
+def long_worlds(
+    draw: st.DrawFn, readings: int, ticks: int, has_nearest: bool = False, has_window: bool = False
+) -> World:
+    """As `worlds`, but with many ticks. Not to become simple: what is found is told by its seed."""
+    world = draw(worlds(has_nearest, has_window))
+    seeded = Random(draw(st.integers(0, 10**6)))
+    keys = MANY_KEYS if has_nearest else KEYS
+    span = ticks * world.tick_s * 2
+    found = [seeded_reading(seeded, world.is_integer_key, keys, span) for _ in range(readings)]
+    slack = world.lateness_s * SECOND
+    found.sort(key=lambda r: r.ts + seeded.randint(0, slack))
+    return replace(world, readings=found)
+
+
+def seeded_reading(chance: Random, is_integer: bool, keys: tuple[str, ...], span: int) -> oracle.Reading:
+    """At a half second up to `span` of them."""
+    name = chance.choice(keys)
+    key: object = keys.index(name) if is_integer else name
+    ts = chance.randint(-3, span) * SECOND // 2
+    x, y = chance.choice(COORDINATES), chance.choice(COORDINATES)
+    gone = chance.random() < 1 / 8
+    values = {
+        "id": key, "x": x, "y": y, "gone": gone, "speed": chance.choice([None, 0.0, 1.0, 2.0, 3.0]),
+        "kind": chance.choice([None, "bus", "cab", "boat"]),
+    }  # fmt: skip
+    return oracle.Reading(key, ts, x, y, values, gone)
+
+
+@st.composite
+def gaps(
+    draw: st.DrawFn, readings: list[oracle.Reading], tick_us: int, stale_us: int
+) -> list[oracle.Reading]:
+    """The same, but each object is silent for about as long as it may be: within a tick, and across ticks."""
+    least = (0, SECOND // 2, tick_us, stale_us, stale_us, stale_us + tick_us, stale_us + 2 * tick_us)
+    gap = st.builds(
+        lambda a, b: max(a + b, 1), st.sampled_from(least), st.sampled_from([-1, 0, 1, -SECOND // 2])
+    )
+    last: dict[object, int] = {}
+    found = []
+    for r in readings:
+        last[r.key] = last[r.key] + draw(gap) if r.key in last else draw(st.integers(-4, 8)) * SECOND // 2
+        found.append(replace(r, ts=last[r.key]))
+    return sorted(found, key=lambda r: r.ts)
 
 
 @st.composite

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import random
+import resource
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from sanderling.sealed import read_json, write_json
 
 SCRIPT = """
 CREATE STREAM cars (id STRING, ts BIGINT, x DOUBLE, y DOUBLE, speed DOUBLE)
@@ -93,3 +96,43 @@ def undisturbed(world: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[
         and b"broken_json" in letters
     )
     return updates, letters
+
+
+@pytest.fixture(scope="session")
+def killed(world: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("killed")
+    assert run(world, place, "after-log:4").returncode != 0, "it was to crash"
+    return place
+
+
+def java_of(session: int) -> int:
+    """The Java process of a run."""
+    listed = subprocess.run(
+        ["ps", "-s", str(session), "-o", "pid=,comm="], capture_output=True, text=True, check=True
+    )
+    return next(int(line.split()[0]) for line in listed.stdout.splitlines() if line.endswith(" java"))
+
+
+def moved(place: Path) -> None:
+    """The copy writes beside itself."""
+    note = place / "checkpoint" / "run.json"
+    said = read_json(note, "run")
+    said["outputs"] = [str(place / Path(path).name) for path in said["outputs"]]
+    write_json(note, "run", said)
+
+
+def run_without_room(world: Path, place: Path, size: int) -> None:
+    """A run whose files cannot become longer than that, which it says."""
+    # Java counts in a file that is larger than these.
+    environment = {**os.environ, "JAVA_TOOL_OPTIONS": "-XX:-UsePerfData"}
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+
+    done = subprocess.run(
+        command(world, place), env=environment, capture_output=True, text=True, timeout=300, check=False,
+        preexec_fn=limit,
+    )  # fmt: skip
+    assert done.returncode != 0 and "Traceback" not in done.stderr, done.stderr
+    assert done.stderr.startswith("config.not_writable: "), done.stderr
+    assert sorted(p.name for p in place.iterdir() if p.name[0] != ".") == ["checkpoint"]

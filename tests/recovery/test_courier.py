@@ -11,7 +11,7 @@ import pytest
 from sanderling.deliver.courier import WAITING, Courier
 from sanderling.deliver.log import Log
 from sanderling.errors import StateError
-from sanderling.route.parcels import SECONDS, Parcel
+from sanderling.route.parcels import Kind, Parcel
 
 
 def blobs(n: int) -> pa.Table:
@@ -28,7 +28,7 @@ class Delivered:
 
     def __call__(self, number: int, parcels: list[Parcel]) -> None:
         assert self.may_go_on.wait(10)
-        (parcel,) = (p for p in parcels if p.kind != SECONDS)
+        (parcel,) = (p for p in parcels if p.kind != Kind.SECONDS)
         assert parcel.table.column("n").to_pylist() == [number]
         self.numbers.append(number)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from sanderling import crash
+from tests.long import IS_LONG
 from tests.recovery.runs import command, output, run
 
 # On a busy machine Spark takes its time.
@@ -25,11 +27,41 @@ def test_a_keeper_that_dies_in_a_turn_is_not_missed(
     point: str, world: Path, undisturbed: tuple[bytes, bytes], tmp_path: Path
 ) -> None:
     """Each keeper takes two turns and dies in the third, after it has advanced."""
-    done = run(world, tmp_path, f"{point}:3")
+    died = tmp_path / "died"
+    done = run(world, tmp_path, f"{point}:3:{died}")
     assert done.returncode == 0, done.stderr
+    assert died.read_text().splitlines(), "none did"
     assert output(tmp_path) == undisturbed
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
+def test_keepers_that_are_killed_at_any_moment_are_not_missed(
+    world: Path, undisturbed: tuple[bytes, bytes], tmp_path: Path
+) -> None:
+    """SIGKILL from outside, again and again, whatever they are doing."""
+    mark = f"SANDERLING_TEST={uuid.uuid4().hex}"
+    name, value = mark.split("=")
+    process = subprocess.Popen(
+        command(world, tmp_path), env={**os.environ, name: value},
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    killed: set[int] = set()
+    until = time.monotonic() + SECONDS_TO_COME
+    try:
+        while process.poll() is None and time.monotonic() < until:
+            for keeper in _keepers(mark):
+                with suppress(ProcessLookupError):
+                    os.kill(keeper, signal.SIGKILL)
+                    killed.add(keeper)
+            time.sleep(random.uniform(0, 0.7))
+    finally:
+        process.kill()
+        _, said = process.communicate()
+    assert process.returncode == 0, said
+    assert len(killed) > 5 and output(tmp_path) == undisturbed
+
+
+@pytest.mark.skipif(not IS_LONG, reason="make test has some of it in one story (test_stories.py)")
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
 def test_a_killed_driver_leaves_no_process_behind(world: Path, tmp_path: Path) -> None:
     mark = f"SANDERLING_TEST={uuid.uuid4().hex}"

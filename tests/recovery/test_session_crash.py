@@ -19,7 +19,7 @@ from pathlib import Path
 from tests.long import so_many
 from tests.recovery.session_story import OBJECTS, TRIGGERS, Told, expected, last_life
 
-KILLS = so_many(3, 10)
+KILLS = so_many(2, 10)
 SEED = 41
 # A run that never comes to its stream would be no test; one that takes longer hangs.
 SECONDS_TO_START, SECONDS_TO_END = 180, 600

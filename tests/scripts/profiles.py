@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tests.long import so_many
+
 
 @dataclass(frozen=True)
 class Profile:
@@ -15,7 +17,8 @@ class Profile:
     takes_turns: bool = False
 
 
-PROFILES = {
+# Each by itself.
+ALL = {
     "whole batches": Profile(),
     "one row a batch": Profile(slice_bytes=1),
     "an empty batch between any two": Profile(slice_bytes=1, empty_between=True),
@@ -25,3 +28,14 @@ PROFILES = {
     # Every condition judged pair by pair, none beforehand.
     "rewrites off": Profile(has_rewrites=False),
 }
+# Several at once: what would show of one of them shows of these.
+TOGETHER = {
+    "whole batches": Profile(),
+    "many shards, rewrites off": Profile(shards=7, has_rewrites=False),
+    "one row a batch, copies of a shard take turns": Profile(shards=2, slice_bytes=1, takes_turns=True),
+    "an empty batch between any two, restart after every feed": Profile(
+        shards=2, slice_bytes=1, empty_between=True, restart_each=True
+    ),
+}
+KNOWN = ALL | TOGETHER
+PROFILES = so_many(TOGETHER, ALL)

@@ -9,7 +9,7 @@ import pytest
 from sanderling.operate.inside import moving
 from sanderling.operate.where import asks
 from tests.scripts.alive import Alive
-from tests.scripts.profiles import PROFILES
+from tests.scripts.profiles import KNOWN, PROFILES
 from tests.scripts.steps import read_script
 from tests.scripts.test_scripts import HERE, SCRIPTS, script_id
 
@@ -37,12 +37,12 @@ def test_any_story_is_one_of_a_session(path: Path, tmp_path: Path, monkeypatch: 
 def check(
     path: Path, profile: str, folder: Path, monkeypatch: pytest.MonkeyPatch, accept: bool = False
 ) -> None:
-    if PROFILES[profile].takes_turns:
+    if KNOWN[profile].takes_turns:
         monkeypatch.setattr(moving, "WORTH_ORDERING", 0)
-    if not PROFILES[profile].has_rewrites:
+    if not KNOWN[profile].has_rewrites:
         monkeypatch.setattr(asks, "distinct_conditions", lambda template, constants, is_everywhere: None)
     script = read_script(path)
-    said = Alive(PROFILES[profile], folder).play(script)
+    said = Alive(KNOWN[profile], folder).play(script)
     if accept and profile == "whole batches":
         for step in script.steps:
             is_wanted = step.expected is not None or step.kind != "statement"

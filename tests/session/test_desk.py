@@ -11,7 +11,7 @@ from sanderling.deliver.log import Log
 from sanderling.errors import SanderlingError, SessionError, StateError
 from sanderling.figures import Figures
 from sanderling.plan.grow.living import LivingPlan
-from sanderling.route.parcels import ACTIVATE, ANSWER, ASK, DELTAS, FIGURES, MARK, PLAN, SAID, Parcel
+from sanderling.route.parcels import Kind, Parcel
 from sanderling.session.desk import Desk
 
 STREAM = "CREATE STREAM cars (id STRING, ts BIGINT, x DOUBLE, y DOUBLE) KEY id TIME ts LOCATION (x, y);"
@@ -52,14 +52,14 @@ def template(plan: LivingPlan, query: int) -> int:
 
 def answered(work: Path, plan: LivingPlan, query: int, *keys: str) -> list[Parcel]:
     """What comes back for the last question."""
-    key = [p.header["ask"] for p in said(work) if p.kind == ASK][-1]
+    key = [p.header["ask"] for p in said(work) if p.kind == Kind.ASK][-1]
     table = rows(*((query, 1, key) for key in keys))
     header = {"ask": key, "template": template(plan, query), "stream": "cars"}
-    return [Parcel(ANSWER, table, header), Parcel(MARK, pa.table({}), {"ask": key})]
+    return [Parcel(Kind.ANSWER, table, header), Parcel(Kind.MARK, pa.table({}), {"ask": key})]
 
 
 def deltas(plan: LivingPlan, *signed: tuple[int, int, str]) -> Parcel:
-    return Parcel(DELTAS, rows(*signed), {"template": template(plan, signed[0][0]), "stream": "cars"})
+    return Parcel(Kind.DELTAS, rows(*signed), {"template": template(plan, signed[0][0]), "stream": "cars"})
 
 
 def test_a_subscriber_gets_the_answer_then_each_update_once(
@@ -84,9 +84,9 @@ def test_a_query_dropped_before_its_subscriber_had_an_answer(
     change = plan.execute("DROP QUERY everybody")
     desk.turn(change)
     desk.announce(change.version)
-    desk.deliver(0, [*begin, Parcel(MARK, pa.table({}), {"version": change.version})])
-    key = [p.header["ask"] for p in said(tmp_path) if p.kind == ASK][-1]
-    desk.deliver(1, [Parcel(MARK, pa.table({}), {"ask": key})])
+    desk.deliver(0, [*begin, Parcel(Kind.MARK, pa.table({}), {"version": change.version})])
+    key = [p.header["ask"] for p in said(tmp_path) if p.kind == Kind.ASK][-1]
+    desk.deliver(1, [Parcel(Kind.MARK, pa.table({}), {"ask": key})])
     assert [batch.num_rows for batch in early] == [1]
     assert list(late) == []
     with pytest.raises(SessionError) as e:
@@ -102,19 +102,19 @@ def test_what_shards_know_of_a_new_focal_object_is_told_to_all_once_or_again_aft
     desk.announce(change.version)
     known = pa.table({"id": ["a"], "x": [1.0]})
     parcels = [
-        Parcel(SAID, known, {"version": change.version, "stream": "cars"}),
-        Parcel(MARK, pa.table({}), {"version": change.version}),
+        Parcel(Kind.SAID, known, {"version": change.version, "stream": "cars"}),
+        Parcel(Kind.MARK, pa.table({}), {"version": change.version}),
     ]
     desk.deliver(0, parcels)
-    desk.deliver(1, [Parcel(MARK, pa.table({}), {"version": change.version})])
-    assert [p.kind for p in said(tmp_path)] == [PLAN, MARK, ACTIVATE]
+    desk.deliver(1, [Parcel(Kind.MARK, pa.table({}), {"version": change.version})])
+    assert [p.kind for p in said(tmp_path)] == [Kind.PLAN, Kind.MARK, Kind.ACTIVATE]
     assert said(tmp_path)[-1].table == known
     # Killed after it was told, before that was noted: it is told again, which shards take as known.
     (tmp_path / "delivered.json").unlink()
     again = Desk(tmp_path)
     again.turn(change)
     again.deliver(0, parcels)
-    assert [p.kind for p in said(tmp_path)][-1] == ACTIVATE and again.delivered == 0
+    assert [p.kind for p in said(tmp_path)][-1] == Kind.ACTIVATE and again.delivered == 0
 
 
 def test_names_are_found_as_statements_find_them(tmp_path: Path, plan: LivingPlan) -> None:
@@ -153,7 +153,7 @@ def test_figures_of_all_batches_add_up(plan: LivingPlan, desk: Desk) -> None:
         told = Figures()
         told.add("readings cars", 10, 7, 0.25)
         told.hold("readings cars", held)
-        desk.deliver(number, [Parcel(FIGURES, told.table(), {"who": who, "stream": "cars"})])
+        desk.deliver(number, [Parcel(Kind.FIGURES, told.table(), {"who": who, "stream": "cars"})])
     plan.figures = desk.figures
     (listing,) = plan.execute("EXPLAIN ANALYZE everybody").listings
     assert listing.rows[-1][1:] == ("30", "21", "9", "0.750")  # 5 and 4 are held now

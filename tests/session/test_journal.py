@@ -25,11 +25,13 @@ def test_a_line_that_is_cut_off_was_never_said(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
     journal = Journal(path)
     journal.append(Line(SAID, "whole"))
-    whole = path.read_bytes()
+    whole, end = path.read_bytes(), tmp_path / "journal.jsonl.end"
+    one = end.read_bytes()
     journal.append(Line(SAID, "cut — off"))
     everything = path.read_bytes()
     for length in range(len(whole), len(everything)):
         path.write_bytes(everything[:length])
+        end.write_bytes(one)  # it is written when the line is whole
         again = Journal(path)
         assert [line.text for line in again.lines] == ["whole"]
         again.append(Line(SAID, "next"))
@@ -54,3 +56,39 @@ def test_a_damaged_journal_is_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(StateError) as e:
         Journal(path)
     assert e.value.code == "state.broken_ledger"
+
+
+def test_a_journal_that_lost_lines_is_refused(tmp_path: Path) -> None:
+    """It looks whole, but for the number of its lines."""
+    path = tmp_path / "journal.jsonl"
+    journal = Journal(path)
+    for text in ("a", "b", "c"):
+        journal.append(Line(SAID, text))
+    whole = path.read_bytes()
+    for length in range(len(whole)):
+        path.write_bytes(whole[:length])
+        with pytest.raises(StateError) as e:
+            Journal(path)
+        assert e.value.code == "state.broken_ledger"
+    path.unlink()
+    with pytest.raises(StateError):
+        Journal(path)
+
+
+def test_a_line_whose_number_was_not_written_counts(tmp_path: Path) -> None:
+    """Killed between the two, again and again."""
+    path, end = tmp_path / "journal.jsonl", tmp_path / "journal.jsonl.end"
+    for n in range(3):
+        journal = Journal(path)
+        assert [line.text for line in journal.lines] == ["a"] * n
+        before = end.read_bytes() if n else None
+        journal.append(Line(SAID, "a"))
+        end.unlink() if before is None else end.write_bytes(before)
+
+
+def test_a_journal_of_an_older_format_is_refused_as_such(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    path.write_text('{"kind": "said", "text": "SHOW STREAMS", "digest": ""}\n')
+    with pytest.raises(StateError) as e:
+        Journal(path)
+    assert e.value.code == "state.other_format"

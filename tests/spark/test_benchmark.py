@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 
 from benchmarks import (
     buoys,
+    joins_on_spark,
     nearest_on_spark,
     pictures,
     range_on_spark,
@@ -69,3 +70,13 @@ def test_the_benchmark_of_triggers_checks_its_result(
     assert 0.9 < facts["verbosity, %"] < 1.1 and facts["times faster than the plain twin"] > 1
     (*_, ours) = json.loads((tmp_path / "triggers_profile.json").read_text())["rows"]
     assert ours["kernel"] > 0 and ours["merge"] > 0
+
+
+@pytest.mark.skipif(not joins_on_spark.CABS.file.exists(), reason="the cabs are not beside the project")
+def test_the_benchmark_of_joins_checks_its_result(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(report, "RESULTS", tmp_path)
+    joins_on_spark.run(("cabs of San Francisco",), rounds=0, rows=5_000, spark=spark)
+    (row,) = json.loads((tmp_path / "joins_on_spark.json").read_text())["rows"]
+    assert row["updates"] > 1_000 and row["largest worker, MB"] < 1_000

@@ -6,9 +6,13 @@ import os
 import subprocess
 from pathlib import Path
 
+import pytest
+
+from tests.long import IS_LONG
 from tests.recovery.runs import command, output
 
 
+@pytest.mark.skipif(not IS_LONG, reason="in make test the test below has it, and workers that die")
 def test_local_cluster_gives_the_same_output_as_local(
     world: Path, undisturbed: tuple[bytes, bytes], tmp_path: Path
 ) -> None:

@@ -11,7 +11,7 @@ from pyspark.sql.datasource import InputPartition
 
 from sanderling.demo.run import demo_plan, shown
 from sanderling.demo.scene import Scene
-from sanderling.pipeline import for_source
+from sanderling.plans.parts import for_source
 from sanderling.settings import Settings
 from sanderling.simulate.city import make_city
 from sanderling.simulate.feed import Feed

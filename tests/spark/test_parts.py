@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from sanderling.deliver.log import PARTS
-from sanderling.route.parcels import DELTAS, PART, Parcel
+from sanderling.route.parcels import Kind, Parcel
 from sanderling.settings import Settings
 from sanderling.spark.engines.processor import MergeProcessor
 from sanderling.spark.plans import PlanFolder
@@ -20,9 +20,9 @@ def test_the_name_of_a_shards_part_is_not_hidden_in_a_part_of_the_merge_stage(tm
     merges = MergeProcessor(PlanFolder.in_(tmp_path / "plans"), 0, [0], Settings(), str(tmp_path))
     much = pa.table({"c0": np.random.default_rng(1).random(20_000)})
     rows, name = (
-        Parcel(DELTAS, much, {"template": 0, "stream": "s"}),
-        Parcel(PART, pa.table({}), {"file": "a"}),
+        Parcel(Kind.DELTAS, much, {"template": 0, "stream": "s"}),
+        Parcel(Kind.PART, pa.table({}), {"file": "a"}),
     )
     told = merges.blobs(SimpleNamespace(number=0), "merge-0-1", [rows, name])
     found = [Parcel.from_bytes(blob) for _, blob in told]
-    assert [(p.kind, p.header["file"]) for p in found] == [(PART, "merge-0-1.arrow"), (PART, "a")]
+    assert [(p.kind, p.header["file"]) for p in found] == [(Kind.PART, "merge-0-1.arrow"), (Kind.PART, "a")]

@@ -25,7 +25,7 @@ from sanderling.ingest.letters import LETTERS as LETTER_COLUMNS
 from sanderling.ingest.read import raw_rows
 from sanderling.ingest.slices import Slice
 from sanderling.plans.plan import Plan, Template
-from sanderling.route.parcels import COUNTS, DELTAS, FIGURES, LATE_ROWS, LETTERS, Parcel
+from sanderling.route.parcels import Kind, Parcel
 
 LATE_REASON = "late"
 # Lines are put together this many at a time, by two threads.
@@ -69,16 +69,16 @@ def gather(plan: Plan, parcels: list[Parcel], is_raw_wanted: bool = True) -> dic
     changes = {name: Changes() for name in plan.outlets()}
     streams = {s.stream.name: s.stream for s in plan.streams}
     deltas: dict[tuple[str, int], list[pa.Table]] = {}
-    for parcel in (p for p in parcels if p.kind != FIGURES):
+    for parcel in (p for p in parcels if p.kind != Kind.FIGURES):
         name = parcel.header["stream"]
-        if parcel.kind == DELTAS:
+        if parcel.kind == Kind.DELTAS:
             deltas.setdefault((name, parcel.header["template"]), []).append(parcel.table)
-        elif parcel.kind == LETTERS:
+        elif parcel.kind == Kind.LETTERS:
             changes[name].letters.append((parcel.header["number"], parcel.table))
-        elif parcel.kind == LATE_ROWS:
+        elif parcel.kind == Kind.LATE_ROWS:
             number = parcel.header["slice"]["number"]
             changes[name].letters.append((number, late_letters(streams[name], parcel, is_raw_wanted)))
-        elif parcel.kind == COUNTS:
+        elif parcel.kind == Kind.COUNTS:
             changes[name].rows_read += parcel.header["rows"]
             changes[name].ticks += parcel.header["ticks"]
             changes[name].closed_to = parcel.header["closed_to"]

@@ -7,13 +7,16 @@ well beyond the sums, the sums take its place in a new file.
 from __future__ import annotations
 
 import os
+import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-I64 = npt.NDArray[np.int64]
+from sanderling.arrays import I64
+from sanderling.sealed import named
+
 ROW = np.dtype([("query", "<i8"), ("came", "<i8"), ("went", "<i8")])
 # Below this nobody minds how long the file is.
 SMALL_BYTES = 1 << 20
@@ -26,17 +29,20 @@ class Counts:
     folder: Path
     number: int = 0  # of the file
     size: int = 0  # what the ledger knows to be in it
+    sum: int = 0  # the checksum of that
     came: I64 = field(default_factory=lambda: np.zeros(0, np.int64))
     went: I64 = field(default_factory=lambda: np.zeros(0, np.int64))
     _new: list[npt.NDArray[np.void]] = field(default_factory=list)
 
     @classmethod
-    def load(cls, folder: Path, number: int, size: int) -> Counts:
-        counts = cls(folder, number, size)
+    def load(cls, folder: Path, number: int, size: int, sum: int) -> Counts:
+        counts = cls(folder, number, size, sum)
         if size:
             data = counts._path(number).read_bytes()[:size]
             if len(data) < size:
                 raise ValueError("the counts are cut off")
+            if zlib.crc32(data) != sum:
+                raise ValueError("the checksum of the counts does not fit: a byte has changed")
             rows = np.frombuffer(data, ROW)
             counts._sum(rows, int(rows["query"].max()) + 1)
         return counts
@@ -64,14 +70,16 @@ class Counts:
         if not data:
             return
         if self.size + len(data) > SMALL_BYTES + 2 * ROW.itemsize * len(self.came):
-            data, self.size, self.number = self._sums(), 0, self.number + 1
-        with open(self._path(self.number), "r+b" if self.size else "wb") as file:
+            data, self.size, self.sum, self.number = self._sums(), 0, 0, self.number + 1
+        path = self._path(self.number)
+        with named(path), open(path, "r+b" if self.size else "wb") as file:
             file.truncate(self.size)  # what a killed run left behind
             file.seek(self.size)
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
         self.size += len(data)
+        self.sum = zlib.crc32(data, self.sum)
 
     def tidy(self) -> None:
         """The file before is of no use once the ledger names this one."""

@@ -13,7 +13,7 @@ from sanderling.deliver.changes import step_back
 from sanderling.deliver.log import Log
 from sanderling.errors import StateError
 from sanderling.laps import Laps
-from sanderling.route.parcels import SECONDS, Parcel
+from sanderling.route.parcels import Kind, Parcel
 
 Deliver = Callable[[int, list[Parcel]], None]
 
@@ -66,7 +66,7 @@ class Courier:
         self.log.write(number, blobs)
         laps.end("sink")
         self.taken = number
-        self._put((number, [*self.log.parcels_of(blobs), Parcel(SECONDS, NOTHING, laps.seconds)]))
+        self._put((number, [*self.log.parcels_of(blobs), Parcel(Kind.SECONDS, NOTHING, laps.seconds)]))
 
     def finish(self) -> None:
         """Returns when everything has been delivered."""

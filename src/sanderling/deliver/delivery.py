@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sanderling import crash
 from sanderling.deliver.changes import Changes, UpdateLines, gather, letter_lines
-from sanderling.deliver.files import GrowingFiles
+from sanderling.deliver.files import GrowingFiles, sum_of
 from sanderling.deliver.ledger import Ledger, Totals
 from sanderling.deliver.lock import locked
 from sanderling.deliver.tables import QueryFolders, refuse_long_names
@@ -17,9 +17,12 @@ from sanderling.deliver.targets import Targets, refuse_filled_folder
 from sanderling.errors import StateError
 from sanderling.plans.plan import Plan
 from sanderling.route.parcels import Parcel
+from sanderling.sealed import broken
 
 # What is under way stands beside its target, so that a rename makes it complete.
 PARTIAL = ".partial"
+# All lines for standard output, among the checksums.
+WHOLE = "whole"
 
 
 class Delivery:
@@ -59,7 +62,10 @@ class Delivery:
         """Makes ready for the next batch: what a killed run left behind the last one is cut off."""
         if self.ledger.is_finished:
             self._refuse_missing_targets()
-        if self.ledger.is_finished or self.ledger.is_publishing:
+        if self.ledger.is_finished:
+            return
+        if self.ledger.is_publishing:
+            self._check()
             return
         for part in self._parts():
             if self.ledger.batch >= 0 and not part.folder.exists():
@@ -70,6 +76,7 @@ class Delivery:
             self._hold(part)
             part.prepare()
         self._cut()
+        self._check()
 
     def _parts(self) -> list[GrowingFiles | QueryFolders]:
         return [part for part in (self.lines, self.folders, self.letters) if part is not None]
@@ -93,10 +100,17 @@ class Delivery:
                 )  # fmt: skip
 
     def _cut(self) -> None:
-        sizes = self.ledger.sizes
-        for prefix, files in (("updates:", self.lines), ("letters:", self.letters)):
-            if files is not None:
-                files.cut_to({k.removeprefix(prefix): v for k, v in sizes.items() if k.startswith(prefix)})
+        for prefix, files in self._growing():
+            files.cut_to(_under(prefix, self.ledger.sizes), _under(prefix, self.ledger.sums))
+
+    def _check(self) -> None:
+        """What a run before this one has written is still that."""
+        for prefix, files in self._growing():
+            files.check(_under(prefix, self.ledger.sums))
+
+    def _growing(self) -> list[tuple[str, GrowingFiles]]:
+        named = (("updates:", self.lines), ("letters:", self.letters))
+        return [(prefix, files) for prefix, files in named if files is not None]
 
     def batch(self, number: int, parcels: list[Parcel]) -> None:
         """Delivers one batch, unless it has been."""
@@ -115,9 +129,9 @@ class Delivery:
             self.folders.write(number, {t: rows for c in changes.values() for t, rows in c.rows.items()})
         crash.point("after-write")
         self.ledger.batch = number
-        sizes = {f"updates:{n}": s for n, s in self.lines.sizes().items()} if self.lines else {}
-        sizes |= {f"letters:{n}": s for n, s in self.letters.sizes().items()} if self.letters else {}
-        self.ledger.sizes = sizes
+        growing = self._growing()
+        self.ledger.sizes = {f"{prefix}{n}": s for prefix, f in growing for n, s in f.sizes().items()}
+        self.ledger.sums = {f"{prefix}{n}": s for prefix, f in growing for n, s in f.sums.items()}
         self.ledger.save()
         crash.point("after-ledger")
 
@@ -153,6 +167,7 @@ class Delivery:
         if self.lines is not None and self.lines.folder.exists():
             self.lines.publish(updates or self.whole, is_merged=True)
         if updates is None:
+            self.ledger.sums[WHOLE] = sum_of(self.whole)
             _print(self.whole)
         self.ledger.is_finished = True
         self.ledger.save()
@@ -161,6 +176,8 @@ class Delivery:
     def say_again(self) -> None:
         """A finished run has nothing to do but to say what it said, where that was not to a file."""
         if self.targets.updates is None:
+            if sum_of(self.whole) != self.ledger.sums.get(WHOLE):
+                raise broken(str(self.whole), "its checksum does not fit: a byte has changed")
             _print(self.whole)
 
     def close(self) -> None:
@@ -170,6 +187,10 @@ class Delivery:
         """Leaves nothing half-written behind; what another run is writing is not ours to remove."""
         for part in self._held:
             part.discard()
+
+
+def _under(prefix: str, counts: dict[str, int]) -> dict[str, int]:
+    return {k.removeprefix(prefix): v for k, v in counts.items() if k.startswith(prefix)}
 
 
 def _print(path: Path) -> None:

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import shutil
+import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -14,38 +15,53 @@ import pyarrow as pa
 
 from sanderling.deliver.render import text_of
 from sanderling.errors import StateError
+from sanderling.sealed import named
 
 
 class GrowingFiles:
     """One growing file of lines per stream, in a folder beside the file they will become.
 
     Promises (tests/recovery): after `cut_to` the files are as they were when those sizes were
-    recorded; `sizes` are of what is safely on disk.
+    recorded; `sizes` and checksums are of what is safely on disk.
     """
 
     def __init__(self, folder: Path, streams: list[str]):
         self.folder = folder
         self.paths = {name: folder / f"{number}.jsonl" for number, name in enumerate(streams)}
+        self.sums = dict.fromkeys(streams, 0)
 
     def prepare(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
         for path in self.paths.values():
             path.touch()
 
-    def cut_to(self, sizes: dict[str, int]) -> None:
+    def cut_to(self, sizes: dict[str, int], sums: dict[str, int]) -> None:
         for name, path in self.paths.items():
             size = sizes.get(name, 0)
             if path.stat().st_size < size:  # truncating would fill it up with zeros
-                raise StateError(
-                    "state.output_gone", f"a part of {self.folder.name}, what this run had written, is gone",
-                    "use a new checkpoint",
-                )  # fmt: skip
+                raise self._lost("is gone")
             os.truncate(path, size)
+            self.sums[name] = sums.get(name, 0)
+
+    def check(self, sums: dict[str, int]) -> None:
+        """That they are what was written, as far as they are there."""
+        for name, path in self.paths.items():
+            if path.exists() and sum_of(path) != sums.get(name, 0):
+                raise self._lost("has changed")
+
+    def _lost(self, how: str) -> StateError:
+        return StateError(
+            "state.output_gone", f"a part of {self.folder}, what this run had written, {how}",
+            "use a new checkpoint",
+        )  # fmt: skip
 
     def append(self, stream: str, lines: Iterable[pa.Array]) -> None:
-        with open(self.paths[stream], "ab", buffering=0) as file:
+        path = self.paths[stream]
+        with named(path), open(path, "ab", buffering=0) as file:
             for piece in lines:
-                write_all(file, text_of(piece))
+                text = text_of(piece)
+                self.sums[stream] = zlib.crc32(text, self.sums[stream])
+                write_all(file, text)
             os.fsync(file.fileno())
 
     def sizes(self) -> dict[str, int]:
@@ -66,7 +82,7 @@ class GrowingFiles:
             if not all(p.exists() for p in paths):
                 self.discard()  # published before, and killed while clearing up
                 return
-            with open(whole, "w", encoding="utf-8", newline="\n") as out:
+            with named(whole), open(whole, "w", encoding="utf-8", newline="\n") as out:
                 if is_merged:
                     out.writelines(line for _, line in heapq.merge(*(_keyed(p) for p in paths)))
                 else:
@@ -77,6 +93,15 @@ class GrowingFiles:
                 os.fsync(out.fileno())
             os.replace(whole, target)
         self.discard()
+
+
+def sum_of(path: Path) -> int:
+    """The checksum of a whole file."""
+    total = 0
+    with open(path, "rb") as file:
+        while chunk := file.read(1 << 20):
+            total = zlib.crc32(chunk, total)
+    return total
 
 
 def write_all(file: io.FileIO, text: memoryview) -> None:

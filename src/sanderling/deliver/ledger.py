@@ -1,13 +1,11 @@
 """What has been delivered, so that a batch run again after a crash is delivered once.
 
-The ledger names the last batch and how long each file was after it. A file that is longer was being
-written when we were killed: its end is cut off, and the batch is written again.
+The ledger names the last batch, and how long each file was after it, with its checksum. A file that is
+longer was being written when we were killed: its end is cut off, and the batch is written again.
 """
 
 from __future__ import annotations
 
-import json
-import os
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -16,9 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sanderling.deliver.counts import Counts
-from sanderling.errors import StateError
+from sanderling.sealed import broken, read_json, write_json
 
 I64 = npt.NDArray[np.int32] | npt.NDArray[np.int64]
+KIND = "ledger"
 
 
 @dataclass(slots=True)
@@ -42,6 +41,7 @@ class Ledger:
     path: Path
     batch: int = -1
     sizes: dict[str, int] = field(default_factory=dict)
+    sums: dict[str, int] = field(default_factory=dict)  # checksums of so much of these files
     rows: dict[str, int] = field(default_factory=dict)
     ticks: dict[str, int] = field(default_factory=dict)
     letters: dict[str, int] = field(default_factory=dict)
@@ -57,22 +57,20 @@ class Ledger:
         if not path.exists():
             return cls(path)
         try:
-            said: dict[str, Any] = json.loads(path.read_text())
-            number, size = said.pop("counts")
+            said: dict[str, Any] = read_json(path, KIND)
+            counted = said.pop("counts")
             ledger = cls(path, **said)
             _refuse_other_types(ledger)
-            ledger.counts = Counts.load(path.parent, number, size)
+            ledger.counts = Counts.load(path.parent, *counted)
             return ledger
         except (ValueError, TypeError, AttributeError, LookupError, OSError) as e:
-            raise StateError(
-                "state.broken_ledger", f"{path.name} cannot be read: {e}", "use a new checkpoint"
-            ) from e
+            raise broken(str(path), str(e)) from e
 
     def save(self) -> None:
         self.counts.write()
         said = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("path", "counts")}
-        said["counts"] = (self.counts.number, self.counts.size)
-        write_atomically(self.path, json.dumps(said))
+        said["counts"] = (self.counts.number, self.counts.size, self.counts.sum)
+        write_json(self.path, KIND, said)
         self.counts.tidy()
 
     def count(self, query: I64, sign: npt.NDArray[np.int8], n_queries: int) -> None:
@@ -89,18 +87,8 @@ class Ledger:
 
 
 def _refuse_other_types(ledger: Ledger) -> None:
-    for counts in (ledger.sizes, ledger.rows, ledger.ticks, ledger.letters):
+    for counts in (ledger.sizes, ledger.sums, ledger.rows, ledger.ticks, ledger.letters):
         if not all(isinstance(n, int) for n in counts.values()):
             raise TypeError("a count is not a number")
     if not isinstance(ledger.batch, int):
         raise TypeError("it does not say what was delivered")
-
-
-def write_atomically(path: Path, content: str | bytes) -> None:
-    """All of the content is in the file, or none of it, whenever we are killed."""
-    temporary = path.with_name(path.name + ".new")
-    with open(temporary, "wb") as file:
-        file.write(content.encode() if isinstance(content, str) else content)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, path)

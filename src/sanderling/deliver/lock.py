@@ -27,6 +27,17 @@ def _lock(handle: int, refusal: str, hint: str) -> None:
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as e:
-        raise StateError("state.in_use", refusal, hint) from e
+        raise StateError("state.in_use", f"{refusal} ({_holder(handle)})", hint) from e
     except OSError:
         pass  # a file system without locks
+
+
+def _holder(handle: int) -> str:
+    """The process that holds it, as the system knows it."""
+    inode = os.fstat(handle).st_ino
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        for line in Path("/proc/locks").read_text().splitlines():
+            words = line.split()
+            if words[1] == "FLOCK" and int(words[5].split(":")[2]) == inode:
+                return f"process {words[4]}"
+    return "of another process"

@@ -9,17 +9,17 @@ said/7.arrow ──► parts/0-12.arrow, parts/1-12.arrow
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pyarrow as pa
 
 from sanderling import crash
-from sanderling.errors import StateError
-from sanderling.route.parcels import PART, Parcel
+from sanderling.route.parcels import Kind, Parcel
+from sanderling.sealed import NOT_OURS, broken, read, write
 
 PARTS = "parts"
+BATCH = "batch"  # the kind of a file; the other is Kind.PART
 BLOB = pa.schema([("blob", pa.binary())])
 # What is shorter goes through Spark: a file costs more.
 LEAST_PART = 32 << 10
@@ -46,19 +46,19 @@ class Log:
     def write(self, number: int, blobs: pa.Table) -> None:
         """Blobs of a batch, safely on disk when this returns."""
         crash.point("before-log")
-        _write(self._path(number), blobs)
+        _write(self._path(number), BATCH, blobs)
         crash.point("after-log")
 
     def read(self, number: int) -> list[Parcel]:
         """All that a batch said."""
-        return self.parcels_of(_read(self._path(number)))
+        return self.parcels_of(_read(self._path(number), BATCH))
 
     def parcels_of(self, blobs: pa.Table) -> list[Parcel]:
         """Parcels that came through Spark as rows of bytes, and those in their parts."""
         found = []
         for parcel in parcels_of(blobs):
-            if parcel.kind == PART:
-                found += parcels_of(_read(self.folder / PARTS / parcel.header["file"]))
+            if parcel.kind == Kind.PART:
+                found += parcels_of(_read(self.folder / PARTS / parcel.header["file"], Kind.PART))
             else:
                 found.append(parcel)
         return found
@@ -67,12 +67,12 @@ class Log:
         """Forgets a batch and its parts."""
         path = self._path(number)
         if path.exists():
-            self.remove_parts(_read(path))
+            self.remove_parts(_read(path, BATCH))
         path.unlink(missing_ok=True)
 
     def remove_parts(self, blobs: pa.Table) -> None:
         for parcel in parcels_of(blobs):
-            if parcel.kind == PART:
+            if parcel.kind == Kind.PART:
                 (self.folder / PARTS / parcel.header["file"]).unlink(missing_ok=True)
 
     def _path(self, number: int) -> Path:
@@ -88,8 +88,9 @@ def put_part(folder: str, name: str, parcels: Iterable[Parcel], least: int = LEA
     if not blobs or sum(map(len, blobs)) < least:
         yield from blobs
         return
-    _write(Path(folder) / PARTS / name, pa.table({"blob": pa.array(blobs, pa.binary())}, schema=BLOB))
-    yield Parcel(PART, pa.table({}), {"file": name}).to_bytes()
+    part = pa.table({"blob": pa.array(blobs, pa.binary())}, schema=BLOB)
+    _write(Path(folder) / PARTS / name, Kind.PART, part)
+    yield Parcel(Kind.PART, pa.table({}), {"file": name}).to_bytes()
 
 
 def parcels_of(blobs: pa.Table) -> list[Parcel]:
@@ -97,22 +98,19 @@ def parcels_of(blobs: pa.Table) -> list[Parcel]:
     return [Parcel.from_bytes(blob.as_buffer()) for blob in blobs.column("blob")]
 
 
-def _write(path: Path, blobs: pa.Table) -> None:
-    temporary = path.with_suffix(".new")
-    with open(temporary, "wb") as file:
-        with pa.ipc.new_file(file, blobs.schema) as writer:
-            writer.write_table(blobs)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, path)
+def _write(path: Path, kind: str, blobs: pa.Table) -> None:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_file(sink, blobs.schema) as writer:
+        writer.write_table(blobs)
+    write(path, kind, sink.getvalue())
 
 
-def _read(path: Path) -> pa.Table:
+def _read(path: Path, kind: str) -> pa.Table:
+    body = read(path, kind)
     try:
-        with pa.memory_map(str(path)) as file, pa.ipc.open_file(file) as reader:
-            return reader.read_all()
-    except (OSError, pa.ArrowInvalid) as e:
-        raise StateError(
-            "state.broken_ledger", f"{path.name}, what a batch said, cannot be read: {e}",
-            "use a new checkpoint",
-        ) from e  # fmt: skip
+        with pa.ipc.open_file(body) as reader:
+            blobs = reader.read_all()
+        blobs.validate(full=True)
+        return blobs.cast(BLOB)
+    except NOT_OURS as e:
+        raise broken(str(path), str(e)) from e

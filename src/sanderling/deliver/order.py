@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sanderling.arrays import I64
 from sanderling.kernels.order import ordered_by
-
-I64 = npt.NDArray[np.int64]
 
 
 def sort_order(columns: Sequence[pa.ChunkedArray]) -> I64:

@@ -18,7 +18,7 @@ LONGEST_NAME = 255  # bytes
 
 
 class QueryFolders:
-    """Parquet files by query; a batch written again overwrites itself."""
+    """Parquet files by query, in order of tick, then − before +; a batch written again overwrites itself."""
 
     def __init__(self, folder: Path, plan: Plan):
         self.folder = folder
@@ -42,7 +42,7 @@ class QueryFolders:
                 pa.table(columns, names=labels), self.folder, format="parquet",
                 partitioning=ds.partitioning(pa.schema([("query", pa.string())]), flavor="hive"),
                 basename_template=f"batch-{batch:08d}-{number}-{{i}}.parquet",
-                existing_data_behavior="overwrite_or_ignore",
+                existing_data_behavior="overwrite_or_ignore", preserve_order=True,
                 max_partitions=max(1024, len(self.plan.queries)),
             )  # fmt: skip
 

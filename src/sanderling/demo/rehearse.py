@@ -1,4 +1,4 @@
-"""The demo's queries over a few steps of its city, without Spark, so that its kernels are compiled.
+"""The demo's queries, and some more, over a few steps of its city, without Spark: kernels are compiled.
 
 traffic ─► a step's file ─► reader ─► shards ─► merge partitions ─► scene
 
@@ -16,11 +16,9 @@ from pathlib import Path
 
 from sanderling.demo.run import SHARDS, demo_plan, demo_settings
 from sanderling.demo.scene import Scene
-from sanderling.merge.partition import Merge, merge_of, needs_merge
-from sanderling.operate.shard import Shard
-from sanderling.pipeline import for_shards, for_source, shard_schemas
+from sanderling.pipeline import Engine
+from sanderling.plans.parts import for_shards, for_source
 from sanderling.plans.plan import Plan
-from sanderling.route.by_space import tracts_of
 from sanderling.route.parcels import Parcel
 from sanderling.simulate.city import make_city
 from sanderling.simulate.steps import write_step
@@ -32,44 +30,30 @@ OBJECTS, STEPS, SEED = 2000, 14, 7
 
 
 def rehearse() -> Scene:
-    """What the demo has told by then; its kernels are compiled."""
-    scene = Scene(demo_plan())
-    engines = Engines(scene.plan)
+    """What has been told by then; the kernels are compiled."""
+    scene = Scene(demo_plan("rehearsal.sql"))
+    engine = new_engine(scene.plan)
     with tempfile.TemporaryDirectory(prefix="sanderling-rehearsal-") as folder:
         for step, parcels in enumerate(_steps(scene.plan, Path(folder))):
-            scene.take(engines.advance(parcels))
+            scene.take(engine.advance(parcels))
             if step == STEPS // 2:
-                engines = engines.restored()
+                engine = restored(engine, scene.plan)
     return scene
 
 
-class Engines:
-    """Shards and merge partitions, as Spark's workers have them."""
+def restored(engine: Engine, plan: Plan) -> Engine:
+    """Another, from what this one saves."""
+    new = new_engine(plan)
+    for shard, other in zip(engine.shards, new.shards, strict=True):
+        saved.restore(other, saved.snapshot(shard), [])
+    for merge, another in zip(engine.partitions, new.partitions, strict=True):
+        merged.restore(another, merged.snapshot(merge), [])
+    return new
 
-    def __init__(self, plan: Plan):
-        self.plan, slim = plan, for_shards(plan)
-        versions = {plan.version: slim}
-        self.shards = [Shard(slim, n, shard_schemas(slim), versions.__getitem__) for n in range(SHARDS)]
-        self.merges = [Merge(slim, n, versions.__getitem__, SHARDS) for n in range(SHARDS)]
 
-    def advance(self, parcels: list[list[Parcel]]) -> list[Parcel]:
-        templates, tracts = self.plan.templates(), tracts_of(self.plan)
-        said = [p for shard, mine in zip(self.shards, parcels, strict=True) for p in shard.advance(mine)]
-        to_merge: list[list[Parcel]] = [[] for _ in self.merges]
-        for parcel in (p for p in said if needs_merge(templates, p)):
-            for number, part in merge_of(parcel, SHARDS, tracts):
-                to_merge[number].append(part)
-        done = [p for merge, mine in zip(self.merges, to_merge, strict=True) for p in merge.advance(mine)]
-        return [p for p in said if not needs_merge(templates, p)] + done
-
-    def restored(self) -> Engines:
-        """Others, from what these save."""
-        new = Engines(self.plan)
-        for shard, other in zip(self.shards, new.shards, strict=True):
-            saved.restore(other, saved.snapshot(shard), [])
-        for merge, another in zip(self.merges, new.merges, strict=True):
-            merged.restore(another, merged.snapshot(merge), [])
-        return new
+def new_engine(plan: Plan) -> Engine:
+    slim = for_shards(plan)
+    return Engine.of(slim, SHARDS, SHARDS, {plan.version: slim}.__getitem__)
 
 
 def _steps(plan: Plan, folder: Path) -> Iterator[list[list[Parcel]]]:

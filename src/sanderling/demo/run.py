@@ -19,8 +19,8 @@ from rich.live import Live
 from sanderling.deliver.log import Log
 from sanderling.demo.page import page
 from sanderling.demo.scene import Scene
-from sanderling.pipeline import for_source
 from sanderling.plan.planner import Planner
+from sanderling.plans.parts import for_source
 from sanderling.plans.plan import Plan
 from sanderling.settings import Settings
 from sanderling.simulate.feed import Feed
@@ -30,8 +30,8 @@ from sanderling.simulate.traffic import Traffic
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-    from pyspark.sql.streaming.query import StreamingQuery
 
+    from sanderling.spark.lasting import LastingQuery
     from sanderling.spark.stream import Take
 
 SHARDS = 2
@@ -40,12 +40,13 @@ OBJECTS_PER_ARRIVAL = 450
 SECONDS_BETWEEN_LOOKS = 0.25
 
 
-def demo_plan() -> Plan:
-    """The queries of demo.sql, over the districts beside it."""
+def demo_plan(*more: str) -> Plan:
+    """The queries of demo.sql, and of other scripts, over the districts beside them."""
     folder = files("sanderling.demo")
     districts = str(folder / "districts.geojson").replace("'", "''")
     planner = Planner()
-    planner.run_script((folder / "demo.sql").read_text().replace("districts.geojson", districts))
+    for script in ("demo.sql", *more):
+        planner.run_script((folder / script).read_text().replace("districts.geojson", districts))
     return planner.plan()
 
 
@@ -124,7 +125,7 @@ def _say_ticks(scene: Scene, console: Console) -> None:
 
 
 def _show(
-    scene: Scene, feed: Feed, query: StreamingQuery, console: Console, is_over: Callable[[], bool]
+    scene: Scene, feed: Feed, query: LastingQuery, console: Console, is_over: Callable[[], bool]
 ) -> None:
     """The page on a terminal, elsewhere a line a tick."""
     with Live(console=console, auto_refresh=False) if console.is_terminal else nullcontext() as live:

@@ -7,13 +7,13 @@ import glob
 import gzip
 import hashlib
 import os
-import shutil
 import stat
 import uuid
 import zlib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import BinaryIO, cast
 
 from sanderling.errors import ConfigError
 
@@ -40,13 +40,55 @@ class SourceFile:
     path: str
 
 
-def find_files(path: str) -> tuple[SourceFile, ...]:
-    """The files of a file, a folder or a glob, sorted by name; all of them can be read."""
+def find_files(path: str, data: Path | None = None) -> tuple[SourceFile, ...]:
+    """The files of a file, a folder or a glob, sorted by name; all of them can be read.
+
+    With a `data` folder, paths start from there, and nothing outside is looked at, by whatever way.
+    """
     written = os.path.expanduser(path)
+    if data is not None:
+        written = os.path.join(os.path.realpath(data), written)
+        _refuse_outside(path, _fixed_part(written), data)
     names = _names(written)
     if not names:
-        raise ConfigError("config.missing_file", f'no file is found at "{path}"', _missing_hint(written))
-    return tuple(_readable(name) for name in names)
+        raise ConfigError(
+            "config.missing_file", f'no file is found at "{path}"', _missing_hint(written, data)
+        )
+    if data is None:
+        return tuple(_readable(name) for name in names)
+    for name in names:
+        _refuse_outside(path, name, data)
+    # Read by the place that was looked at: a link may lead elsewhere by then.
+    return tuple(replace(_readable(name), path=os.path.realpath(name)) for name in names)
+
+
+def refuse_no_folder(data: Path | None) -> None:
+    if data is not None and not data.is_dir():
+        raise ConfigError(
+            "config.bad_option", f'the data folder "{data}" is no folder', "name one that is there"
+        )
+
+
+def _fixed_part(path: str) -> str:
+    """What stands before the first folder or name with a wildcard; a path that exists has none."""
+    if not glob.has_magic(path) or os.path.lexists(path):
+        return path
+    parts = path.split(os.sep)
+    return os.sep.join(parts[: next(i for i, part in enumerate(parts) if glob.has_magic(part))]) or os.sep
+
+
+def _refuse_outside(path: str, place: str, data: Path) -> None:
+    """Says the same whether something is there or not; links and `..` are followed first."""
+    root = os.path.realpath(data)
+    try:
+        is_inside = os.path.commonpath([root, os.path.realpath(place)]) == root
+    except ValueError:  # a NUL in the path: nothing has such a name
+        return
+    if not is_inside:
+        raise ConfigError(
+            "config.outside_data", f'"{path}" leads out of the data folder',
+            "paths start from the data folder, and stay in it",
+        )  # fmt: skip
 
 
 def _names(path: str) -> list[str]:
@@ -63,7 +105,9 @@ def _names(path: str) -> list[str]:
         return []
 
 
-def _missing_hint(path: str) -> str:
+def _missing_hint(path: str, data: Path | None) -> str:
+    if data is not None:
+        return "a relative path starts from the data folder"
     if os.path.isdir(path):
         return 'the folder holds no files; names that begin with "." or "_" are ignored'
     return f"a relative path starts from {os.getcwd()}"
@@ -100,19 +144,42 @@ def is_packed(path: str) -> bool:
 
 def _unpacked(file: SourceFile, folder: Path) -> SourceFile:
     copy = folder / _copy_name(file)
-    if not copy.exists():
+    if not _is_whole(copy):
         half = folder / f".{copy.name}.{uuid.uuid4().hex}"
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            _decompress(file, half)
-            # A kill before this line leaves no copy, after it a whole one.
+            total = _decompress(file, half)
+            # A kill before these lines leaves no copy, after them a whole one.
             os.replace(half, copy)
+            _sum_path(copy).write_text(total)
         except OSError as error:
             raise ConfigError("config.cannot_unpack", f'"{file.name}" cannot be unpacked: {error}') from error
         finally:
             with contextlib.suppress(OSError):
                 half.unlink()
     return SourceFile(file.name, str(copy.absolute()))
+
+
+def _is_whole(copy: Path) -> bool:
+    """Whether a run before this one has left a copy, and it is still what it was."""
+    try:
+        with open(copy, "rb") as plain, open(os.devnull, "wb") as nothing:
+            return _sum_path(copy).read_bytes() == _copied(plain, nothing).encode()
+    except OSError:
+        return False
+
+
+def _sum_path(copy: Path) -> Path:
+    return copy.with_name(f".{copy.name}.sum")
+
+
+def _copied(source: BinaryIO, target: BinaryIO) -> str:
+    """Copies, and gives the checksum of what it was."""
+    total = 0
+    while chunk := source.read(COPY_BYTES):
+        total = zlib.crc32(chunk, total)
+        target.write(chunk)
+    return f"{total:08x}"
 
 
 def _copy_name(file: SourceFile) -> str:
@@ -123,13 +190,14 @@ def _copy_name(file: SourceFile) -> str:
     return f"{place}-{status.st_size}-{status.st_mtime_ns}-{Path(file.path).name[:-3][-100:]}"
 
 
-def _decompress(file: SourceFile, target: Path) -> None:
+def _decompress(file: SourceFile, target: Path) -> str:
+    """Gives the checksum of what it has unpacked."""
     try:
         # To Python an empty file is a good gzip of nothing; to its sender it is one cut off.
         if os.path.getsize(file.path) == 0:
             raise EOFError("it is empty")
         with gzip.open(file.path, "rb") as packed, open(target, "wb") as plain:
-            shutil.copyfileobj(packed, plain, COPY_BYTES)
+            return _copied(cast(BinaryIO, packed), plain)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise ConfigError(
             "config.broken_gzip",
@@ -138,13 +206,15 @@ def _decompress(file: SourceFile, target: Path) -> None:
         ) from error
 
 
-def format_of(path: str, declared: str | None, known: tuple[str, ...] = TABLE_FORMATS) -> str:
+def format_of(
+    path: str, declared: str | None, known: tuple[str, ...] = TABLE_FORMATS, data: Path | None = None
+) -> str:
     """The declared format, or the one the path's name tells; for a folder, its files' names."""
     if declared is not None:
         return _known(declared.casefold(), known, f'"{declared}" is not a format')
     found = _format_of_name(path)
     if found is None:
-        formats = {_format_of_name(file.name) for file in find_files(path)}
+        formats = {_format_of_name(file.name) for file in find_files(path, data)}
         found = formats.pop() if len(formats) == 1 else None
     return _known(found, known, f'the format of "{path}" cannot be told from its name')
 

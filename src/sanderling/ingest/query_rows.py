@@ -87,13 +87,15 @@ class Objects:
         return None
 
 
-def load_queries(path: str, format: str | None, folder_for_unpacking: Path) -> QueryRows:
-    format = format_of(path, format, STREAM_FORMATS)
-    files = unpack(find_files(path), folder_for_unpacking)
+def load_queries(
+    path: str, format: str | None, folder_for_unpacking: Path, data: Path | None = None
+) -> QueryRows:
+    format = format_of(path, format, STREAM_FORMATS, data)
+    files = unpack(find_files(path, data), folder_for_unpacking)
     check_columns((NAME, TEMPLATE, PARAMETERS), format, files)
     is_struct = format == "parquet" and _is_struct(files[0])
     wanted = (NAME, TEMPLATE) if is_struct else (NAME, TEMPLATE, PARAMETERS)
-    _, rows, _ = load_table("queries", wanted, None, path, format, folder_for_unpacking)
+    _, rows, _ = load_table("queries", wanted, None, path, format, folder_for_unpacking, data)
     names = _filled(rows.column(0), path, "query.missing_key_value", "name")
     templates = _filled(rows.column(1), path, "query.bad_table_row", "template")
     parameters = _of_structs(_structs(files), path) if is_struct else _of_texts(rows.column(2), path)

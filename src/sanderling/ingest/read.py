@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +17,11 @@ from sanderling.ingest.formats.lines import read_lines
 from sanderling.ingest.formats.parquet import read_parquet, read_parquet_rows
 from sanderling.ingest.formats.rows import Rows, Source
 from sanderling.ingest.judge import Judge
-from sanderling.ingest.slices import Slice
+from sanderling.ingest.slices import Slice, gone
+
+READERS: dict[str, Callable[[Sequence[Column], Slice], Rows]] = {
+    "csv": read_csv_rows, "json": read_json_rows, "parquet": read_parquet_rows
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,16 +43,24 @@ def read_slice(stream: Stream, piece: Slice) -> Ingested:
 
 def read_rows(columns: Sequence[Column], format: str, piece: Slice) -> Rows:
     """The columns of a slice, not yet typed, in the order asked for."""
-    if format == "csv":
-        return read_csv_rows(columns, piece)
-    if format == "json":
-        return read_json_rows(columns, piece)
-    if format == "parquet":
-        return read_parquet_rows(columns, piece)
-    raise InternalError("internal.unknown_format", f'no reader for the format "{format}"')
+    if format not in READERS:
+        raise InternalError("internal.unknown_format", f'no reader for the format "{format}"')
+    with _still_there(piece):
+        return READERS[format](columns, piece)
+
+
+@contextmanager
+def _still_there(piece: Slice) -> Iterator[None]:
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise gone(piece.file) from error
 
 
 def raw_rows(stream: Stream, piece: Slice, rows: list[int]) -> list[str]:
     """The given rows of a slice as their sender wrote them, read again."""
-    source: Source = read_parquet(stream.columns, piece) if stream.format == "parquet" else read_lines(piece)
+    with _still_there(piece):
+        source: Source = (
+            read_parquet(stream.columns, piece) if stream.format == "parquet" else read_lines(piece)
+        )
     return list(source.raw(np.array(rows, np.int64)))

@@ -9,6 +9,7 @@ import shapely
 
 from sanderling.errors import QueryError
 from sanderling.ingest.formats.geojson import Feature
+from sanderling.types import LARGEST
 
 AREAS = ("Polygon", "MultiPolygon")
 
@@ -23,12 +24,22 @@ def region_of(feature: Feature) -> bytes:
             "query.bad_geometry", f"{feature} has {found}", "a region is a Polygon or a MultiPolygon"
         )
     try:
-        area = shapely.force_2d(shapely.from_geojson(json.dumps(geometry)))
+        area = shapely.force_2d(shapely.from_geojson(json.dumps(geometry, allow_nan=False)))
+    except ValueError as error:
+        raise QueryError(
+            "query.bad_geometry", f"{feature} has a coordinate that is not finite", _limit()
+        ) from error
     except shapely.errors.GEOSException as error:
         raise QueryError("query.bad_geometry", f"{feature} has a broken geometry: {error}") from error
     if area.is_empty:
         raise QueryError("query.bad_geometry", f"{feature} has an empty geometry")
+    if max(map(abs, area.bounds)) > LARGEST:
+        raise QueryError("query.not_finite", f"{feature} has a coordinate that is too large", _limit())
     return bytes(shapely.to_wkb(_valid(area, feature)))
+
+
+def _limit() -> str:
+    return f"coordinates go up to {LARGEST:g}"
 
 
 def _valid(area: shapely.Geometry, feature: Feature) -> shapely.Geometry:

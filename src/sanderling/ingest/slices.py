@@ -51,6 +51,15 @@ class Extent:
     first_row: int
 
 
+@dataclass(frozen=True, slots=True)
+class Version:
+    """What tells a file from one that has taken its place, or lost something."""
+
+    size: int
+    inode: int
+    mtime_ns: int
+
+
 class Slicer:
     """Cuts the files of a stream, one slice after another.
 
@@ -58,9 +67,14 @@ class Slicer:
       pure      the same offset gives the same slice, also in a new process
       whole     the slices hold every row once, whatever their size
       bounded   no more than a chunk of a file is in memory
+      as begun  what is added to a text while it is read is not read; what else changes stops the run
     """
 
-    def __init__(self, files: Sequence[SourceFile], format: str, slice_bytes: int, slice_rows: int) -> None:
+    def __init__(
+        self, files: Sequence[SourceFile], format: str, slice_bytes: int, slice_rows: int,
+        versions: Sequence[Version] = (),
+    ) -> None:  # fmt: skip
+        """`versions`: what the files were when the run began, if that was before."""
         if not 0 < slice_bytes <= LARGEST_SLICE or slice_rows <= 0:
             raise ConfigError(
                 "config.bad_slice", "a slice has at least one byte and one row, and at most 1 GiB"
@@ -68,7 +82,12 @@ class Slicer:
         self._files = tuple(files)
         self._is_text = format != "parquet"
         self._size = slice_bytes if self._is_text else slice_rows
-        self._extents = tuple(_extent(file, format) for file in files)
+        self._versions = tuple(versions or map(version_of, files))
+        for number in range(len(files)):
+            self._refuse_changed(number)
+        self._extents = tuple(
+            _extent(file, format, version.size) for file, version in zip(files, self._versions, strict=True)
+        )
         self._remembered: dict[tuple[int, ...], tuple[Slice, Offset]] = {}
 
     def first(self) -> Offset:
@@ -91,11 +110,7 @@ class Slicer:
         if file < len(self._files):
             extent = self._extents[file]
             if start > max(extent.start, extent.stop):
-                raise StateError(
-                    "state.source_changed",
-                    f'"{self._files[file].name}" is shorter than when it was read',
-                    "put the file back, or start again without the checkpoint",
-                )
+                raise shorter(self._files[file].name)
             # Before the first row: a new file, its header still to be skipped.
             if start < extent.start or row == 0:
                 start, row = extent.start, extent.first_row
@@ -105,7 +120,17 @@ class Slicer:
             return self._cut(file, start, row, number)
         return None
 
+    def _refuse_changed(self, number: int) -> None:
+        """A file that is another one by now, or has lost something, or is no text and was written again."""
+        file, then = self._files[number], self._versions[number]
+        now = version_of(file)
+        if now.size < then.size:
+            raise shorter(file.name)
+        if now.inode != then.inode or (now != then and not self._is_text):
+            raise _changed(file.name, "is another file than when the run began")
+
     def _cut(self, file: int, start: int, row: int, number: int) -> tuple[Slice, Offset]:
+        self._refuse_changed(file)
         source, end = self._files[file], self._extents[file].stop
         if self._is_text:
             stop, rows = _cut_text(source.path, start, min(start + self._size, end), end)
@@ -121,7 +146,29 @@ class Slicer:
         return next((i for i in later if self._extents[i].start < self._extents[i].stop), None)
 
 
-def _extent(file: SourceFile, format: str) -> Extent:
+def gone(name: str) -> StateError:
+    """A file that was there when the run began."""
+    return _changed(name, "is gone, though it is still to be read")
+
+
+def shorter(name: str) -> StateError:
+    return _changed(name, "is shorter than when it was read")
+
+
+def _changed(name: str, how: str) -> StateError:
+    hint = "put the file back, or start again without the checkpoint"
+    return StateError("state.source_changed", f'"{name}" {how}', hint)
+
+
+def version_of(file: SourceFile) -> Version:
+    try:
+        status = os.stat(file.path)
+    except FileNotFoundError as error:
+        raise gone(file.name) from error
+    return Version(status.st_size, status.st_ino, status.st_mtime_ns)
+
+
+def _extent(file: SourceFile, format: str, size: int) -> Extent:
     if format == "parquet":
         try:
             return Extent(0, pq.read_metadata(file.path).num_rows, 1)
@@ -129,7 +176,6 @@ def _extent(file: SourceFile, format: str) -> Extent:
             raise ConfigError(
                 "config.broken_parquet", f'"{file.name}" is not a parquet file: {error}'
             ) from error
-    size = os.path.getsize(file.path)
     if format == "csv":
         return Extent(len(first_line(file.path)), size, 2)
     with open(file.path, "rb") as text:

@@ -43,10 +43,11 @@ def load_table(
     path: str,
     format: str | None,
     folder_for_unpacking: Path,
+    data: Path | None = None,
 ) -> Loaded:
     """The columns, the rows, and the name of the column of the rows that holds regions, if any."""
-    format = format_of(path, format)
-    files = unpack(find_files(path), folder_for_unpacking)
+    format = format_of(path, format, data=data)
+    files = unpack(find_files(path, data), folder_for_unpacking)
     if format == "geojson":
         loaded = _load_regions(columns, files)
     elif columns is None:
@@ -113,7 +114,7 @@ def _load_regions(columns: tuple[Column, ...] | None, files: Sequence[SourceFile
 
 
 def _property_values(item: Property, features: Sequence[Feature]) -> pa.Array:
-    texts = pa.array([text_of(feature.properties.get(item.source)) for feature in features], pa.string())
+    texts = pa.array([text_of(feature, item.source) for feature in features], pa.string())
     typed = convert(texts, item.column.type)
     if typed.is_bad is not None:
         at = int(np.argmax(typed.is_bad))

@@ -6,15 +6,9 @@ An object is on an arc, some metres from its beginning. Where the arc ends, a ta
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from sanderling.arrays import F64, I8, I32, I64, Bools
 from sanderling.kernels.jit import jit
-
-I64 = npt.NDArray[np.int64]
-I32 = npt.NDArray[np.int32]
-I8 = npt.NDArray[np.int8]
-F64 = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 
 
 @jit

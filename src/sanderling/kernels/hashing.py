@@ -6,9 +6,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sanderling.arrays import U64
 from sanderling.kernels.jit import jit
-
-U64 = npt.NDArray[np.uint64]
 
 
 @jit

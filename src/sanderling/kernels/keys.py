@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from sanderling.arrays import I32, I64, U64
 from sanderling.kernels.jit import jit
-
-I64 = npt.NDArray[np.int64]
-I32 = npt.NDArray[np.int32]
-U64 = npt.NDArray[np.uint64]
 
 
 @jit

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from sanderling.arrays import I64
 from sanderling.kernels.jit import jit
-
-I64 = npt.NDArray[np.int64]
 
 DIGIT_BITS = 11
 

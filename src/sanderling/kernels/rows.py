@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from sanderling.arrays import I32, I64, Bools
 from sanderling.kernels.hashing import mix
 from sanderling.kernels.jit import jit
-
-I64 = npt.NDArray[np.int64]
-I32 = npt.NDArray[np.int32]
-Bools = npt.NDArray[np.bool_]
 
 
 @jit

@@ -44,6 +44,7 @@ FORMS: dict[tuple[str, ...], str] = {
     ("SELECT",): (
         "write SELECT … FROM stream [WHERE condition] [INSIDE region] [kNN (k, x, y)] [WINDOW 1 HOUR]"
     ),
+    ("WITH",): "write WITH name AS (SELECT …), … SELECT … FROM name",
     ("AT",): "write AT '2008-05-23 19:00:00' and a statement",
 }
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,14 +11,13 @@ from typing import Any, cast
 from sqlglot.errors import ParseError, TokenError
 from sqlglot.tokenizer_core import Token, TokenType
 
-from sanderling.errors import Place, QueryError
+from sanderling.errors import ODD_CHARACTER, Place, QueryError
 from sanderling.language.forms import form_of
 from sanderling.language.grammar.dialect import Sanderling
 from sanderling.language.statements import RegisterQuery, Statement
 
 # Frames for brackets in brackets; sqlglot takes about twenty for each.
 DEEP = 20_000
-ODD_CHARACTER = re.compile("[\0\ud800-\udfff]")
 
 
 def parse_script(text: str) -> Iterator[Statement]:
@@ -70,7 +68,7 @@ def check_numbers(text: str, tokens: list[Token]) -> None:
 
 
 def refuse_odd_characters(text: str) -> None:
-    """Characters that no engine below takes: the zero, and halves of characters."""
+    """What no engine below takes."""
     odd = ODD_CHARACTER.search(text)
     if odd is not None:
         at = odd.start()

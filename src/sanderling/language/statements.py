@@ -207,7 +207,7 @@ class Explain:
 @dataclass(frozen=True, slots=True)
 class RegisterQuery:
     name: Name
-    select: exp.Select | exp.Union | exp.Subquery
+    select: exp.Select | exp.SetOperation | exp.Subquery
     inside: InsideTarget | None
     sql: str
     span: Span

@@ -13,10 +13,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sanderling.arrays import I64, Bools
 from sanderling.batches import TURNS
 from sanderling.clock import NOTHING_YET, ticks_from
 from sanderling.merge.turns import Turned, Turns
@@ -29,8 +29,6 @@ from sanderling.plans.plan import PlannedTable, PlannedTree
 from sanderling.route.by_space import ALONE, Partition
 from sanderling.route.sightings import apart, are_sightings, queries_and_ticks, where
 
-I64 = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 NOTHING = np.empty(0, np.int64)
 
 Tables = Mapping[str, PlannedTable]
@@ -114,7 +112,7 @@ class Composed:
         """Rows of ticks that are ready; of a query that has waited for streams ahead, at its begin."""
         rows = self.waiting[branch]
         if not len(self.turns.joining) and (rows.column("tick").to_numpy() <= self.ready).all():
-            self.waiting[branch] = rows[:0]
+            self.waiting[branch] = rows.schema.empty_table()  # a slice would hold on to all of it
         else:
             query, tick = queries_and_ticks(rows)
             is_ready = (tick <= self.ready) & ~np.isin(query, self.turns.joining)
@@ -170,23 +168,30 @@ class Composed:
         fresh = Tree(self.planned.root, self.tree.constants)
         tables = {name: self._rows_of(name, np.flatnonzero(told)) for name, told in self.is_told.items()}
         begun = pa.table({"query": mine, "tick": np.full(len(mine), tick)})
-        now = {b: _known(rows.get(b), self.waiting.get(b), mine) for b in {*rows, *self.waiting}}
+        now = {b: _known(rows.get(b), self.waiting.get(b), mine, tick) for b in {*rows, *self.waiting}}
         return repeated(put_together(put_at(fresh.apply(now, tables, begun), tick)), schema)
 
 
-def _known(whole: pa.Table | None, ahead: pa.Table | None, queries: I64) -> pa.Table:
-    """A branch's whole answer without what its stream, being ahead, has told for later ticks."""
+def _known(whole: pa.Table | None, ahead: pa.Table | None, queries: I64, tick: int) -> pa.Table:
+    """A branch's whole answer without what its stream, being ahead, has told for later ticks.
+
+    All of it at one tick, and put together: taken back tick by tick, a row would go before it came.
+    """
     parts = [] if whole is None else [whole]
     if ahead is not None:
         back = pc.negate(ahead.column("sign"))
         parts.append(ahead.set_column(ahead.column_names.index("sign"), "sign", back))
     rows = pa.concat_tables(parts, promote_options="permissive")
-    return rows.filter(pa.array(np.isin(rows.column("query").to_numpy(), queries)))
+    return put_together(
+        put_at(rows.filter(pa.array(np.isin(rows.column("query").to_numpy(), queries))), tick)
+    )
 
 
 def put_at(rows: pa.Table, tick: int) -> pa.Table:
     """What is there, as if it had come at this tick."""
-    return rows.set_column(1, "tick", pa.array(np.full(rows.num_rows, tick), pa.int64()))
+    return rows.set_column(
+        rows.column_names.index("tick"), "tick", pa.array(np.full(rows.num_rows, tick), pa.int64())
+    )
 
 
 def _ready(closed: Sequence[tuple[int, bool]]) -> int:

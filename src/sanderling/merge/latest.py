@@ -8,16 +8,13 @@ rows that queries take ───────────────────
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from sanderling.arrays import I64, Bools, key_ranks
+from sanderling.batches import HIDDEN
 from sanderling.clock import tick_ends
-from sanderling.merge.ranks import key_ranks
 from sanderling.operate.consolidate import consolidate
 from sanderling.plans.plan import NEVER, StreamPlan, Template
-
-I64 = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 
 # A reading of a shard as one number: no shard holds so many.
 SHARD = np.int64(1) << np.int64(44)
@@ -35,6 +32,8 @@ class Order:
         self.total = 0  # readings so far; those that are known are the last of them
         self.code: I64 = np.empty(0, np.int64)
         self.tick: I64 = np.empty(0, np.int64)
+        # Not among the last when windows came that reach further, but shown to them by its shard.
+        self.is_shown: Bools = np.empty(0, np.bool_)
         self.fresh = 0  # of those that are known, how many came since the last drain
         self.is_anew = False
         self.turn_to(plan)
@@ -58,18 +57,22 @@ class Order:
         code = shard * SHARD + table.column("number").to_numpy()
         self.code = np.concatenate([self.code, code[order]])
         self.tick = np.concatenate([self.tick, tick_ends(ts[order], self.tick_us)])
+        self.is_shown = np.append(self.is_shown, np.zeros(len(order), np.bool_))
         self.total += len(order)
         self.fresh += len(order)
 
     def begin_anew(self, listings: list[tuple[int, pa.Table]], reach: int) -> None:
         """All that is known now: readings that shards show to everybody, and the last `reach` of all."""
-        known = self.code[max(len(self.code) - reach, 0) :]
-        self.code, self.tick, self.is_anew = self.code[:0], self.tick[:0], True
+        some = slice(max(len(self.code) - reach, 0), None)
+        known, was_shown = self.code[some], self.is_shown[some]
+        self.code, self.tick, self.is_shown, self.is_anew = self.code[:0], self.tick[:0], was_shown[:0], True
         self.append([(shard, _that_count(shard, listing, known)) for shard, listing in listings])
+        self.is_shown = ~np.isin(self.code, known[~was_shown])
 
     def forget(self) -> None:
         """What is out of reach."""
-        self.code, self.tick = self.code[-self.reach :], self.tick[-self.reach :]
+        some = slice(-self.reach, None)
+        self.code, self.tick, self.is_shown = self.code[some], self.tick[some], self.is_shown[some]
         self.fresh = min(self.fresh, len(self.code))
 
     def places(self, code: I64) -> I64:
@@ -80,6 +83,10 @@ class Order:
         is_known = np.append(self.code, -1)[np.where(at < len(by_code), found, -1)] == code
         return np.where(is_known, self.first + found, NOWHERE)
 
+    def shows(self, place: I64) -> Bools:
+        """By place, whether a reading is there only because its shard shows it."""
+        return np.append(self.is_shown, False)[place - self.first]
+
     def ticks(self, place: I64) -> I64:
         """The ticks of readings by place; NEVER: it has not come yet."""
         return np.append(self.tick, NEVER)[np.minimum(place - self.first, len(self.tick))]
@@ -88,12 +95,13 @@ class Order:
         some = len(self.code) if is_whole else self.fresh
         self.fresh, self.is_anew = 0, False
         kept = slice(len(self.code) - some, None)
-        return pa.table({"code": self.code[kept], "tick": self.tick[kept]})
+        return pa.table({"code": self.code[kept], "tick": self.tick[kept], "is_shown": self.is_shown[kept]})
 
     def replay(self, table: pa.Table, total: int, is_whole: bool) -> None:
         known = slice(0) if is_whole else slice(None)
         self.code = np.concatenate([self.code[known], table.column("code").to_numpy()])
         self.tick = np.concatenate([self.tick[known], table.column("tick").to_numpy()])
+        self.is_shown = np.append(self.is_shown[known], np.asarray(table.column("is_shown")))
         self.total, self.fresh, self.is_anew = total, 0, False
         self.forget()
 
@@ -103,6 +111,12 @@ def _that_count(shard: int, listing: pa.Table, known: I64) -> pa.Table:
     is_known = np.isin(shard * SHARD + listing.column("number").to_numpy(), known)
     is_own = listing.column("is_own").to_numpy()
     return listing.drop_columns(["is_own"]).filter(pa.array(is_known | is_own))
+
+
+def _is_hidden(candidates: pa.Table) -> Bools:
+    if HIDDEN not in candidates.column_names:
+        return np.zeros(candidates.num_rows, np.bool_)
+    return np.asarray(candidates.column(HIDDEN), np.bool_)
 
 
 def _signs(rows: pa.Table) -> I64:
@@ -183,16 +197,19 @@ class MergeLatest:
     def _came(self, candidates: list[tuple[int, pa.Table]], order: Order) -> tuple[pa.Table, I64, I64]:
         """Rows, the places of their readings, and the ticks in which they begin to be told."""
         tables, codes, ticks = [self.rows[:0]], [self.place[:0]], [self.place[:0]]
+        hidden = [np.empty(0, np.bool_)]
         for shard, table in candidates:
             number = table.column("number").to_numpy()
             is_back = number < 0
             codes.append(shard * SHARD + np.where(is_back, ~number, number))
             ticks.append(table.column("tick").to_numpy())
+            hidden.append(_is_hidden(table))
             code = pa.array(np.where(is_back, ~codes[-1], codes[-1]))
             columns = [table.column("query"), code, *(table.column(c) for c in self._shown)]
             tables.append(pa.Table.from_arrays(columns, schema=self.rows.schema))
         place = order.places(np.concatenate(codes))
         is_near = place != NOWHERE
+        is_near[is_near] &= ~(order.shows(place[is_near]) & np.concatenate(hidden)[is_near])
         return (
             pa.concat_tables(tables).filter(pa.array(is_near)),
             place[is_near],

@@ -11,13 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sanderling.arrays import F64, I64, Pile, is_worth_compacting, rows_of
 from sanderling.kernels.hashing import hash_keys
-
-F64 = npt.NDArray[np.float64]
-I64 = npt.NDArray[np.int64]
-
-# Compaction waits for this much, so that few lists are not copied all the time.
-WORTH_COMPACTING = 10_000
 
 
 class ShardLists:
@@ -26,13 +21,17 @@ class ShardLists:
     def __init__(self, queries: I64, schema: pa.Schema):
         """`queries` are those that there are, in order; `schema` has the columns of a row."""
         self.queries = queries
-        self.store: pa.Table = schema.empty_table()
+        self._pile = Pile(schema.empty_table())
         # Of the rows of the store: how far, and a mark that tells their objects apart.
         self.d2: F64 = np.empty(0, np.float64)
         self.mark: I64 = np.empty(0, np.int64)
         self.start: I64 = np.zeros((len(queries), 0), np.int64)
         self.length: I64 = np.zeros((len(queries), 0), np.int64)
         self.is_fresh = np.zeros((len(queries), 0), np.bool_)  # since the last drain
+
+    @property
+    def store(self) -> pa.Table:
+        return self._pile.table
 
     @property
     def shards(self) -> int:
@@ -49,7 +48,7 @@ class ShardLists:
         first: int = self.store.num_rows
         if rows.num_rows:
             rows = rows.select(self.store.column_names)
-            self.store = pa.concat_tables([self.store, rows])
+            self._pile.append(rows)
             self.d2 = np.concatenate([self.d2, rows.column("d2").to_numpy()])
             self.mark = np.concatenate([self.mark, marks_of(rows.column("key"))])
         return first
@@ -80,10 +79,10 @@ class ShardLists:
     def compact(self) -> None:
         """Forgets rows that no list has, once they are the greater part."""
         alive = int(self.length.sum())
-        if self.store.num_rows > 2 * alive + WORTH_COMPACTING:
+        if is_worth_compacting(self.store.num_rows, alive):
             start, length = self.start.ravel(), self.length.ravel()
             rows = rows_of(start, length)
-            self.store = self.store.take(pa.array(rows)).combine_chunks()
+            self._pile = Pile(self.store.take(pa.array(rows)))
             self.d2, self.mark = self.d2[rows], self.mark[rows]
             self.start = (np.cumsum(length) - length).reshape(self.start.shape)
 
@@ -135,9 +134,3 @@ def marks_of(keys: pa.ChunkedArray) -> I64:
     if pa.types.is_integer(keys.type):
         return np.asarray(keys.to_numpy(), np.int64)
     return np.concatenate([hash_keys(chunk) for chunk in keys.chunks]).view(np.int64)
-
-
-def rows_of(start: I64, length: I64) -> I64:
-    """The rows of all lists, one list behind the other."""
-    first = np.cumsum(length) - length
-    return np.asarray(np.arange(int(length.sum())) + np.repeat(start - first, length))

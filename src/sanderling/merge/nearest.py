@@ -16,14 +16,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sanderling.arrays import I64, differs, key_ranks, rows_of
 from sanderling.kernels.nearest.choose import choose, compare
-from sanderling.merge.differ import differs
-from sanderling.merge.lists import ShardLists, rows_of
-from sanderling.merge.ranks import key_ranks
+from sanderling.merge.lists import ShardLists
 from sanderling.operate.consolidate import consolidate
 from sanderling.plans.plan import StreamPlan, Template
-
-I64 = npt.NDArray[np.int64]
 
 BEFORE = -1  # the tick of what was there before the batch
 

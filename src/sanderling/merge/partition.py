@@ -7,7 +7,7 @@ finish never come here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -17,67 +17,11 @@ from sanderling.merge.composed import Closed, Composed, Input
 from sanderling.merge.latest import MergeLatest, Order
 from sanderling.merge.nearest import MergeNearest
 from sanderling.operate.consolidate import consolidate
-from sanderling.plans.plan import Plan, Plans, StreamPlan, Template
-from sanderling.route.by_space import Partition, Tracts, by_query
+from sanderling.plans.plan import Plan, Plans, StreamPlan
+from sanderling.route.by_space import Partition
 from sanderling.route.controls import told_figures
-from sanderling.route.parcels import (
-    ANSWER,
-    ASK,
-    CANDIDATES,
-    CLOCK,
-    DELTAS,
-    LISTING,
-    PLAN,
-    SIGHTINGS,
-    Parcel,
-)
+from sanderling.route.parcels import Kind, Parcel
 from sanderling.route.sightings import count
-
-
-def needs_merge(templates: dict[int, Template], parcel: Parcel) -> bool:
-    """Whether a shard's parcel goes to the merge partitions, rather than straight to delivery."""
-    if parcel.kind == ANSWER:
-        return templates[parcel.header["template"]].into is not None
-    return parcel.kind in (CANDIDATES, SIGHTINGS, CLOCK, LISTING, PLAN, ASK) or (
-        parcel.kind == DELTAS and templates[parcel.header["template"]].is_merged
-    )
-
-
-def merge_of(
-    parcel: Parcel, partitions: int, tracts: Mapping[int, tuple[int, Tracts]]
-) -> Iterator[tuple[int, Parcel]]:
-    """The parts of a parcel that needs merging, with the merge partition each goes to: by query, or by space.
-
-    A plan is for all of them, and so are the time and the order of readings. `tracts` is by template.
-    """
-    if parcel.kind in (PLAN, LISTING) or partitions == 1:
-        yield from ((number, parcel) for number in range(partitions))
-        return
-    if parcel.kind == ASK:
-        queries = parcel.header["queries"]
-        for number in sorted({query % partitions for query in queries}):
-            mine = [query for query in queries if query % partitions == number]
-            yield number, Parcel(ASK, parcel.table, {**parcel.header, "queries": mine})
-        return
-    if parcel.kind == SIGHTINGS:
-        branch, own = tracts.get(parcel.header["template"], (0, None))
-        shares = (
-            by_query(parcel.table, partitions)
-            if own is None
-            else own.shared_out(branch, parcel.table, partitions)
-        )
-        for number, rows in shares:
-            yield number, Parcel(SIGHTINGS, rows, parcel.header)
-        return
-    query = parcel.table.column("query").to_numpy()
-    home, is_everywhere = query % partitions, np.zeros(len(query), np.bool_)
-    if parcel.kind == CLOCK:
-        for _, own in tracts.values():
-            is_everywhere |= np.isin(query, own.queries)
-    numbers = range(partitions) if parcel.kind == CLOCK else np.unique(home).tolist()
-    for number in numbers:
-        mine = pa.array((home == number) | is_everywhere)
-        yield number, Parcel(parcel.kind, parcel.table.filter(mine), parcel.header)
 
 
 class Merge:
@@ -158,22 +102,22 @@ class Merge:
         out = []
         self.figures.clear()
         # All shards have turned before they closed a tick of this batch.
-        self.turn_to(max((p.header["version"] for p in parcels if p.kind == PLAN), default=self.version))
+        self.turn_to(max((p.header["version"] for p in parcels if p.kind == Kind.PLAN), default=self.version))
         for composed in self.composed.values():
             composed.tree.count_anew()
         together: dict[tuple[str, str, int], list[Parcel]] = {}
         for parcel in parcels:
             if self._is_of_last(parcel):
                 pass
-            elif parcel.kind in (CANDIDATES, DELTAS, SIGHTINGS):
+            elif parcel.kind in (Kind.CANDIDATES, Kind.DELTAS, Kind.SIGHTINGS):
                 key = (parcel.kind, parcel.header["stream"], parcel.header["template"])
                 together.setdefault(key, []).append(parcel)
-            elif parcel.kind not in (PLAN, ASK, CLOCK) and not self._is_of_branch(parcel):
+            elif parcel.kind not in (Kind.PLAN, Kind.ASK, Kind.CLOCK) and not self._is_of_branch(parcel):
                 out.append(parcel)
         inputs: dict[int, Input] = {}
         for (kind, stream, template), mine in together.items():
             with self.figures.timed(f"merge {template}"):
-                if kind == CANDIDATES:
+                if kind == Kind.CANDIDATES:
                     lists = [(p.header["shard"], p.table) for p in mine if p.table.num_rows]
                     rows = self.nearest[template].advance(lists) if lists else pa.table({})
                 else:
@@ -185,7 +129,7 @@ class Merge:
                 branch = self.composed[into].planned.branches.index(template)
                 inputs.setdefault(into, Input()).rows[branch] = rows
             elif rows.num_rows:
-                out.append(Parcel(DELTAS, rows, {"template": template, "stream": stream}))
+                out.append(Parcel(Kind.DELTAS, rows, {"template": template, "stream": stream}))
         for told in self._latest([p for p in parcels if self._is_of_last(p)]):
             into = self.templates[told.header["template"]].into
             if into is None:
@@ -193,7 +137,7 @@ class Merge:
             else:
                 branch = self.composed[into].planned.branches.index(told.header["template"])
                 inputs.setdefault(into, Input()).rows[branch] = told.table
-        out += self._compose(inputs, [p for p in parcels if p.kind == CLOCK])
+        out += self._compose(inputs, [p for p in parcels if p.kind == Kind.CLOCK])
         if self.is_counting:
             for number, composed in self.composed.items():
                 composed.tree.count_into(self.figures, f"tree {number}")
@@ -207,8 +151,8 @@ class Merge:
     # ----- the last readings of all
 
     def _is_of_last(self, parcel: Parcel) -> bool:
-        return parcel.kind == LISTING or (
-            parcel.kind == CANDIDATES and parcel.header["template"] in self.latest
+        return parcel.kind == Kind.LISTING or (
+            parcel.kind == Kind.CANDIDATES and parcel.header["template"] in self.latest
         )
 
     def _latest(self, parcels: list[Parcel]) -> Iterator[Parcel]:
@@ -217,26 +161,26 @@ class Merge:
             mine = [p for p in parcels if p.header["stream"] == stream and p.table.num_rows]
             order = self.orders[stream]
             parts = {n: part for n, part in self.latest.items() if part.stream == stream}
-            anew = [p for p in parcels if p.kind == LISTING and p.header["is_anew"]]
+            anew = [p for p in parcels if p.kind == Kind.LISTING and p.header["is_anew"]]
             anew = [p for p in anew if p.header["stream"] == stream]
             if anew:
                 order.begin_anew([_of_shard(p) for p in anew], anew[0].header["reach"])
                 for part in parts.values():
                     part.replace(order)
-            order.append([_of_shard(p) for p in mine if p.kind == LISTING and not p.header["is_anew"]])
+            order.append([_of_shard(p) for p in mine if p.kind == Kind.LISTING and not p.header["is_anew"]])
             for number, part in parts.items():
-                came = [p for p in mine if p.kind == CANDIDATES and p.header["template"] == number]
+                came = [p for p in mine if p.kind == Kind.CANDIDATES and p.header["template"] == number]
                 with self.figures.timed(f"merge {number}"):
                     rows = part.advance([_of_shard(p) for p in came], order)
                 self._count(number, came, rows)
                 if rows.num_rows:
-                    yield Parcel(DELTAS, rows, {"template": number, "stream": stream})
+                    yield Parcel(Kind.DELTAS, rows, {"template": number, "stream": stream})
             order.forget()
 
     # ----- composed queries
 
     def _is_of_branch(self, parcel: Parcel) -> bool:
-        return parcel.kind == ANSWER and self.templates[parcel.header["template"]].into is not None
+        return parcel.kind == Kind.ANSWER and self.templates[parcel.header["template"]].into is not None
 
     def _compose(self, inputs: dict[int, Input], clocks: list[Parcel]) -> list[Parcel]:
         closed = dict(self.closed)
@@ -261,21 +205,21 @@ class Merge:
             rows = composed.advance(inputs.get(template, Input()), closed)
             if rows.num_rows:
                 header = {"template": template, "stream": composed.planned.outlet}
-                out.append(Parcel(DELTAS, rows, header))
+                out.append(Parcel(Kind.DELTAS, rows, header))
         return out
 
     # ----- whole answers
 
     def _answers(self, parcels: list[Parcel]) -> list[Parcel]:
         """After the rows of a batch are in."""
-        told = [p for p in parcels if p.kind == ASK]
+        told = [p for p in parcels if p.kind == Kind.ASK]
         out = [answer for ask in told for answer in self._own_answers(ask)]
         asks = {ask.header["ask"]: ask for ask in told}
         for number, ask in asks.items():
             queries = sorted({q for a in told if a.header["ask"] == number for q in a.header["queries"]})
             of_branches = [
                 p for p in (*parcels, *out)
-                if p.kind == ANSWER and p.header["ask"] == number and self._is_of_branch(p)
+                if p.kind == Kind.ANSWER and p.header["ask"] == number and self._is_of_branch(p)
             ]  # fmt: skip
             out = [p for p in out if not self._is_of_branch(p)]
             for template, composed in self.composed.items():
@@ -288,7 +232,7 @@ class Merge:
                 answer = composed.answer(queries, whole, ask.header["tick"])
                 if answer.num_rows:
                     header = {"ask": number, "template": template, "stream": composed.planned.outlet}
-                    out.append(Parcel(ANSWER, answer, header))
+                    out.append(Parcel(Kind.ANSWER, answer, header))
         return out
 
     def _own_answers(self, ask: Parcel) -> Iterator[Parcel]:
@@ -300,7 +244,7 @@ class Merge:
             rows = part.answer(ask.header["queries"], ask.header["tick"])
             if rows.num_rows:
                 header = {"ask": ask.header["ask"], "template": template, "stream": ask.header["stream"]}
-                yield Parcel(ANSWER, rows, header)
+                yield Parcel(Kind.ANSWER, rows, header)
 
 
 def _of_shard(parcel: Parcel) -> tuple[int, pa.Table]:

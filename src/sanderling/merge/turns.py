@@ -10,15 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sanderling.arrays import I64, Bools
 from sanderling.batches import TURNS
 from sanderling.clock import NEVER, NOTHING_YET
-
-I64 = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +65,8 @@ class Turns:
         is_joined = np.repeat([False, True], [int(is_new.sum()), len(joined)])
         queries, ticks = np.concatenate([begun[is_new], joined]), np.concatenate([begin[is_new], at])
         turned = Turned(queries, ticks, is_joined, ended, end)
-        self.told = self.told.filter(pa.array(~is_now & ~np.isin(query, joined)))
+        # In one piece: of every batch there would be one, mostly an empty one, for ever.
+        self.told = self.told.filter(pa.array(~is_now & ~np.isin(query, joined))).combine_chunks()
         self.joining = np.setdiff1d(self.joining, np.concatenate([joined, ended]))
         self.begun = np.setdiff1d(np.union1d(self.begun, turned.begun), ended)
         return turned

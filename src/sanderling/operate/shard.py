@@ -10,56 +10,42 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from sanderling.arrays import I64
 from sanderling.batches import CandidateBatch, LatestBatch, ListingBatch, SightingBatch
 from sanderling.clock import NOTHING_YET
 from sanderling.operate.stream import Change, StreamShard
 from sanderling.operate.where.orders import Chooser
 from sanderling.plans.plan import Plan, Plans
 from sanderling.route.controls import announce, told_figures
-from sanderling.route.parcels import (
-    ACTIVATE,
-    ANSWER,
-    ASK,
-    CANDIDATES,
-    COUNTS,
-    DELTAS,
-    FOCALS,
-    LISTING,
-    PLAN,
-    READINGS,
-    SAID,
-    SIGHTINGS,
-    Parcel,
-)
-
-I64 = npt.NDArray[np.int64]
+from sanderling.route.pack import shard_schema
+from sanderling.route.parcels import Kind, Parcel, To
 
 
 class Shard:
     """All streams of one shard. While the plan lives, `plans` gives each version of it."""
 
     def __init__(
-        self, plan: Plan, number: int, schemas: dict[str, pa.Schema], plans: Plans | None = None,
-        chooser: Chooser | None = None,
-    ) -> None:  # fmt: skip
+        self, plan: Plan, number: int, plans: Plans | None = None, chooser: Chooser | None = None
+    ) -> None:
         self.number = number
         self.version = plan.version
         self.plans = plans
         self.is_counting = False
         self.composed, self.partners = composed_in(plan), partners_in(plan)
-        self.streams = {s.stream.name: StreamShard(s, schemas[s.stream.name], chooser) for s in plan.streams}
+        self.streams = {s.stream.name: StreamShard(s, shard_schema(s), chooser) for s in plan.streams}
 
     def advance(self, parcels: list[Parcel]) -> list[Parcel]:
         """One batch: signed rows, late readings and counts come back; dead letters pass through."""
-        out = [p for p in parcels if p.kind not in (READINGS, FOCALS, PLAN, ACTIVATE, ASK)]
+        out = [p for p in parcels if To.SHARDS not in p.kind.to]
         for stream in self.streams.values():
             stream.figures.clear()
         out += self._turn(parcels)
         for name, stream in self.streams.items():
-            mine = [p for p in parcels if p.kind in (READINGS, FOCALS) and p.header["stream"] == name]
+            mine = [
+                p for p in parcels if p.kind in (Kind.READINGS, Kind.FOCALS) and p.header["stream"] == name
+            ]
             if not mine:
                 continue
             ticks, before = stream.ticks_closed(), replace(stream.clock)
@@ -68,7 +54,7 @@ class Shard:
             if len(self.composed):
                 out.append(stream.told_of(self.composed, before, is_first=self.number == 0))
             if self.number == 0:
-                rows = sum(p.header["rows"] for p in mine if p.kind == READINGS)
+                rows = sum(p.header["rows"] for p in mine if p.kind == Kind.READINGS)
                 out.append(_counts(name, rows, stream.ticks_closed() - ticks, stream.told_to))
         for name, stream in self.streams.items():
             times = [self.streams[other].told_to for other in self.partners.get(name, ())]
@@ -76,7 +62,7 @@ class Shard:
         if self.is_counting:
             who = f"shard {self.number}"
             out += [told_figures(who, s.stream.name, s.counted()) for s in self.streams.values()]
-        return out + [answer for p in parcels if p.kind == ASK for answer in self._answers(p)]
+        return out + [answer for p in parcels if p.kind == Kind.ASK for answer in self._answers(p)]
 
     # ----- a plan that lives
 
@@ -94,7 +80,7 @@ class Shard:
                 turned[part.stream.name] = min(reach, turned.get(part.stream.name, reach))
                 known = stream.turn_to(part)
                 if known.num_rows:
-                    said.append(Parcel(SAID, known, {"version": number, "stream": part.stream.name}))
+                    said.append(Parcel(Kind.SAID, known, {"version": number, "stream": part.stream.name}))
             self.version, self.composed, self.partners = number, composed_in(plan), partners_in(plan)
         for name, reach in sorted(turned.items()):
             stream = self.streams[name]
@@ -119,7 +105,7 @@ class Shard:
 
     def _turn(self, parcels: list[Parcel]) -> list[Parcel]:
         """Before the readings of a batch: what they find is the new plan."""
-        wanted = max((p.header["version"] for p in parcels if p.kind == PLAN), default=self.version)
+        wanted = max((p.header["version"] for p in parcels if p.kind == Kind.PLAN), default=self.version)
         is_new = wanted > self.version
         said, turned = self.turn_to(wanted)
         if is_new and self.number == 0:
@@ -128,7 +114,7 @@ class Shard:
         for name in turned:
             self.streams[name].rebuild()
         for parcel in parcels:
-            if parcel.kind == ACTIVATE:
+            if parcel.kind == Kind.ACTIVATE:
                 self.streams[parcel.header["stream"]].activate(parcel.header["version"], parcel.table)
         return said
 
@@ -137,14 +123,14 @@ class Shard:
         for name, stream in self.streams.items():
             for answer in stream.answer(ask.header["queries"]):
                 header = {"ask": ask.header["ask"], "template": answer.template, "stream": name}
-                yield Parcel(ANSWER, answer.rows, header)
+                yield Parcel(Kind.ANSWER, answer.rows, header)
             mine = np.intersect1d(ask.header["queries"], stream.plan.regions.query)
             merged = {*stream.merged_of(mine.tolist()), *np.intersect1d(mine, self.composed).tolist()}
             if self.number == 0 and merged:
                 # Merge partitions know who the nearest, and which the last, of all shards are, and what
                 # comes of branches.
                 header = {"ask": ask.header["ask"], "stream": name, "tick": stream.clock.closed_to}
-                yield Parcel(ASK, ask.table, {**header, "queries": sorted(merged)})
+                yield Parcel(Kind.ASK, ask.table, {**header, "queries": sorted(merged)})
 
     def parcels(self, stream: str, changes: list[Change]) -> list[Parcel]:
         """Signed rows, and candidates, which are to be merged with those of other shards."""
@@ -154,15 +140,17 @@ class Shard:
             match change:
                 case ListingBatch():
                     listed = {"is_anew": change.is_anew, "reach": change.reach}
-                    found.append(Parcel(LISTING, change.rows, {**header, **listed}))
+                    found.append(Parcel(Kind.LISTING, change.rows, {**header, **listed}))
                 case CandidateBatch() | LatestBatch():
-                    found.append(Parcel(CANDIDATES, change.rows, {**header, "template": change.template}))
+                    found.append(
+                        Parcel(Kind.CANDIDATES, change.rows, {**header, "template": change.template})
+                    )
                 case SightingBatch():
                     told = {"template": change.template, "stream": stream}
-                    found.append(Parcel(SIGHTINGS, change.rows, told))
+                    found.append(Parcel(Kind.SIGHTINGS, change.rows, told))
                 case _:
                     told = {"template": change.template, "stream": stream}
-                    found.append(Parcel(DELTAS, change.rows, told))
+                    found.append(Parcel(Kind.DELTAS, change.rows, told))
         return found
 
 
@@ -182,4 +170,4 @@ def partners_in(plan: Plan) -> dict[str, set[str]]:
 
 def _counts(stream: str, rows: int, ticks: int, closed_to: int) -> Parcel:
     header: dict[str, Any] = {"stream": stream, "rows": rows, "ticks": ticks, "closed_to": closed_to}
-    return Parcel(COUNTS, pa.table({}), header)
+    return Parcel(Kind.COUNTS, pa.table({}), header)

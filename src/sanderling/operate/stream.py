@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sanderling.arrays import I64, int64_of
 from sanderling.batches import (
     LATE,
     ROW,
@@ -26,21 +27,19 @@ from sanderling.batches import (
 from sanderling.clock import NOTHING_YET, closed_by, tick_end, tick_ends
 from sanderling.figures import Figures
 from sanderling.operate.inside.inside import Inside, InsideState
-from sanderling.operate.inside.rows import cancelled
-from sanderling.operate.inside.tell import prepared
+from sanderling.operate.inside.tell import Told, cancelled, prepared
 from sanderling.operate.nearest.nearest import Nearest, NearestState
 from sanderling.operate.readings.pairs import NO_MOVES, MoveBatch
-from sanderling.operate.readings.readings import LastReadings, int64_of
+from sanderling.operate.readings.readings import LastReadings
 from sanderling.operate.readings.waiting import Wait, Waiting, is_in
 from sanderling.operate.where.orders import ANEW, Chooser, Orders
 from sanderling.operate.window.past import Past
 from sanderling.operate.window.window import Windowed, WindowState
 from sanderling.plans.plan import ALWAYS, NEVER, StreamPlan
 from sanderling.route.pack import focal_columns
-from sanderling.route.parcels import CLOCK, FOCALS, LATE_ROWS, READINGS, Parcel
+from sanderling.route.parcels import Kind, Parcel
 
 Change = DeltaBatch | CandidateBatch | LatestBatch | ListingBatch | SightingBatch
-I64 = npt.NDArray[np.int64]
 
 
 @dataclass(slots=True)
@@ -166,11 +165,11 @@ class StreamShard:
         is_late = np.asarray(table.column(LATE).to_numpy(), np.bool_) | (ends <= self.clock.closed_to)
         if max_ts_before != NOTHING_YET:
             is_late = is_late | (ends < max_ts_before - self.stream.lateness_us)
-        last = self.objects if parcel.kind == READINGS else self.focals
+        last = self.objects if parcel.kind == Kind.READINGS else self.focals
         readings = table.select(last.schema.names)
         if is_late.any():
             readings = readings.filter(pa.array(~is_late))
-        if parcel.kind == READINGS:
+        if parcel.kind == Kind.READINGS:
             self._see_first(ends[~is_late])
             self.figures.add(f"readings {self.stream.name}", readings.num_rows)
             self.objects.accept(readings)
@@ -178,12 +177,12 @@ class StreamShard:
         else:
             # There may be objects that nobody follows any more, or that only the next version will.
             self._accept_focals(self._followed(readings), is_own=False)
-        if parcel.kind == FOCALS or not is_late.any():
+        if parcel.kind == Kind.FOCALS or not is_late.any():
             return None
         # What came from a file is read there again; a row that was brought comes along.
         kept = [ROW] if self.stream.path or self.stream.format else [*self.objects.schema.names, ROW]
         rows = table.filter(pa.array(is_late)).select(kept)
-        return Parcel(LATE_ROWS, rows, {"stream": self.stream.name, "slice": parcel.header["slice"]})
+        return Parcel(Kind.LATE_ROWS, rows, {"stream": self.stream.name, "slice": parcel.header["slice"]})
 
     def _see_first(self, ends: I64) -> None:
         if len(ends):
@@ -258,16 +257,16 @@ class StreamShard:
                 )
                 self.nearest.end(self.near, turn)
                 self.seen, left = self.windowed.ended(self.seen, turn, self.past.held, self.clock.begun)
-                deltas += left
                 deltas += self._step(turn)
                 self.live, answers = self.inside.begun(
                     self.live, turn, self.objects, self.focals, self.clock.begun
                 )
                 deltas += cancelled(gone, answers)
                 deltas += self.nearest.begin(self.near, turn, self.objects, self.clock.begun)
+                whole: list[Told] = []
                 if self.past.held is not None:
                     self.seen, whole = self.windowed.begun(self.seen, turn, self.past.held, self.clock.begun)
-                    deltas += whole
+                deltas += cancelled(left, whole)
         deltas += self._step(target)
         if self.compact():
             self.refresh()
@@ -385,7 +384,7 @@ class StreamShard:
         header = {
             "stream": self.stream.name, "closed_to": int(self.told_to), "is_ended": clock.is_ended
         }  # fmt: skip
-        return Parcel(CLOCK, pa.table(turns, schema=TURNS), header)
+        return Parcel(Kind.CLOCK, pa.table(turns, schema=TURNS), header)
 
     def counted(self) -> Figures:
         """What was done in this batch, and what is held now."""

@@ -3,8 +3,8 @@
 branch 0 ──► Select ─┐
 branch 1 ────────────┴─► Join ──► Aggregate ──► Select ──► signed rows
 
-All queries of one shape share a tree. All ticks that a batch closes are worked out at once: no operator loops
-over ticks, rows or queries.
+All queries of one shape share a tree. Many ticks are worked out at once: no operator loops over ticks, rows
+or queries.
 """
 
 from __future__ import annotations
@@ -15,20 +15,19 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from sanderling.arrays import I64
 from sanderling.figures import Figures
-from sanderling.merge.operators import operator_of
+from sanderling.operate.operators import operator_of
+from sanderling.operate.pieces import Pieces
 from sanderling.operate.sql.constants import Constants
 from sanderling.operate.sql.signed import Signed
+from sanderling.operate.trigger.sightings import Sightings
 from sanderling.operate.trigger.solve import Solve
-from sanderling.plans import nodes as tree
+from sanderling.plans import nodes
 from sanderling.plans.nodes import Node, children_of, numbered, solve_of
 from sanderling.route.by_space import ALONE, Partition
-from sanderling.route.sightings import Sightings
-
-I64 = npt.NDArray[np.int64]
 
 
 class Operator(Protocol):
@@ -78,14 +77,15 @@ class Counted:
 
 
 class Tree:
-    """Promises (tests/merge): what comes out at a tick is the difference of two answers; neither the cut into
-    batches nor the order of rows shows; saved and restored it goes on the same.
+    """Promises (tests/operate): what comes out at a tick is the difference of two answers; neither the cut
+    into batches nor the order of rows shows; saved and restored it goes on the same.
     """
 
     def __init__(self, root: Node, constants: Constants, partition: Partition = ALONE):
         self.root = root
         self.constants = constants
         self.is_of_trigger = solve_of(root) is not None
+        self.pieces = Pieces()
         self.stations: list[Station] = []  # each behind its inputs
         numbers = numbered(root)  # what stands twice in a tree is worked out once
         for node in numbers:
@@ -96,13 +96,24 @@ class Tree:
         """One batch: changes of branches and of tables (with query -1, columns by name), and which queries
         begin at which tick. Gives the changes of the answers, equal rows of a tick as one.
         """
+        out = []
+        for *parts, beginning in self.pieces.of([*branches.values(), *tables.values(), begun]):
+            names: list[int | str] = [*branches, *tables]
+            changed = dict(zip(names, parts, strict=True))
+            rows, most = self._apply(changed, beginning)
+            self.pieces.learn(most)
+            out.append(rows.table())
+        return pa.concat_tables(out)
+
+    def _apply(self, changes: dict[int | str, pa.Table], begun: pa.Table) -> tuple[Signed, int]:
+        """One piece: changes by branch number or table name. Also gives the most that a node told."""
         query, tick = (np.asarray(begun.column(name).to_numpy(), np.int64) for name in ("query", "tick"))
         beginning = Signed(query, tick, np.zeros(len(query), np.int64), [])
         results: list[Any] = []  # signed rows; of branches of triggers sightings
         for station in self.stations:
             started = time.perf_counter()
             if station.operator is None:
-                result = self._from_outside(station.node, branches, tables)
+                result = self._from_outside(station.node, changes)
             else:
                 inputs = [results[i] for i in station.inputs]
                 rows_in = sum(len(rows) for rows in inputs)
@@ -116,24 +127,24 @@ class Tree:
             station.seconds += time.perf_counter() - started
             results.append(result)
         rows: Signed = results[-1] if self._is_consolidated() else results[-1].consolidated()
-        return rows.table()
+        return rows, max(len(result) for result in results)
 
     def _is_consolidated(self) -> bool:
         """Whether equal rows need not be put together: they are, or nothing that a trigger tells cancels."""
-        root = self.root.child if isinstance(self.root, tree.Select) else self.root
-        is_of_trigger = isinstance(root, tree.Solve)
-        return is_of_trigger or isinstance(self.root, tree.Aggregate | tree.Distinct | tree.First)
+        root = self.root.child if isinstance(self.root, nodes.Select) else self.root
+        is_of_trigger = isinstance(root, nodes.Solve)
+        return is_of_trigger or isinstance(
+            self.root, nodes.Aggregate | nodes.Distinct | nodes.First | nodes.SetOperation
+        )
 
-    def _from_outside(
-        self, node: Node, branches: dict[int, pa.Table], tables: dict[str, pa.Table]
-    ) -> Signed | Sightings:
+    def _from_outside(self, node: Node, changes: dict[int | str, pa.Table]) -> Signed | Sightings:
         """The changes of a branch or a table; those that did not change are not there."""
         types = [t.arrow for t in node.types]
-        if isinstance(node, tree.TableRows):
-            rows, names = tables.get(node.table), list(node.columns)
+        if isinstance(node, nodes.TableRows):
+            rows, names = changes.get(node.table), list(node.columns)
         else:
-            assert isinstance(node, tree.Branch)
-            rows, names = branches.get(node.number), [f"c{i}" for i in range(len(types))]
+            assert isinstance(node, nodes.Branch)
+            rows, names = changes.get(node.number), [f"c{i}" for i in range(len(types))]
             if self.is_of_trigger:
                 return Sightings.none(types) if rows is None else Sightings.of(rows, types)
         return Signed.none(types) if rows is None else Signed.of(rows, names, types)

@@ -12,12 +12,11 @@ import numpy as np
 
 from sanderling.catalog import History, Names, Stream, Table
 from sanderling.clock import show_duration, show_time, tick_end
-from sanderling.errors import Place, QueryError, SanderlingError, did_you_mean
+from sanderling.errors import ODD_CHARACTER, Place, QueryError, SanderlingError, did_you_mean
 from sanderling.figures import Tally
 from sanderling.ingest.query_rows import QueryRows, load_queries
 from sanderling.language import parse_script, read_script
 from sanderling.language.moulds import Repeat, constant_of
-from sanderling.language.parse import ODD_CHARACTER
 from sanderling.language.script import read_repeat
 from sanderling.language.statements import (
     At,
@@ -43,7 +42,7 @@ from sanderling.plan.build.build import build_plan
 from sanderling.plan.declarations import QUERIES_OPTIONS, TABLE_OPTIONS, Declarations
 from sanderling.plan.explain.explain import explain_query
 from sanderling.plan.expressions.times import LAST_US, time_of
-from sanderling.plan.grow.table_changes import Read, TableChanges, read_now
+from sanderling.plan.grow.table_changes import Read, TableChanges, read_in
 from sanderling.plan.listing import Listing
 from sanderling.plan.many.cohorts import Cohort, Member, Queries
 from sanderling.plan.many.query_table import QueryTable
@@ -64,8 +63,11 @@ class Planner:
     order of time, those without before all others.
     """
 
-    def __init__(self, folder: Path | None = None, is_one_by_one: bool = False, read: Read = read_now):
-        """`read` reads the files of tables; it may remember what it has read."""
+    def __init__(
+        self, folder: Path | None = None, is_one_by_one: bool = False, read: Read | None = None,
+        data: Path | None = None,
+    ):  # fmt: skip
+        """`read` reads the files of tables; it may remember what it has read. No path leads out of `data`."""
         self.streams: Names[Stream] = Names()
         self.tables: Names[Table] = Names()
         self.regions: Names[Coverage] = Names()
@@ -76,7 +78,7 @@ class Planner:
         self._names: dict[str, Names[Any] | Queries] = {
             "stream": self.streams, "table": self.tables, "region": self.regions, "query": self.queries
         }  # fmt: skip
-        self._folder, self._read = folder or Path("."), read
+        self._folder, self._read, self._data = folder or Path("."), read or read_in(data), data
         self._selects = SelectPlanner(Relations(self.streams, self.tables, self.regions, self._kind_of))
         self._drafts = Composer(self._selects, self._sql_of)
         # Each statement read by itself: the plain twin of reading what repeats once.
@@ -311,7 +313,7 @@ class Planner:
             return ALWAYS if at is None else tick_end(at, draft.stream.tick_us)
 
         try:
-            table = load_queries(str(statement.path.value), format_, self._folder)
+            table = load_queries(str(statement.path.value), format_, self._folder, self._data)
             self._refuse_taken_names(table)
             found = list(QueryTable(self._drafts, table, begin).cohorts())
         except SanderlingError as e:

@@ -12,11 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
-I64 = npt.NDArray[np.int64]
-F64 = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
+from sanderling.arrays import F64, I64, Bools
 
 # No bound: so far from zero that sums of two stay apart from it, and do not overflow.
 FOREVER = 1 << 61

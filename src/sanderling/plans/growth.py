@@ -10,11 +10,10 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sanderling.plan.build.build import row_in
+from sanderling.arrays import I64, Bools
 from sanderling.plans.plan import (
     ALWAYS,
     NO_QUERIES,
@@ -25,11 +24,9 @@ from sanderling.plans.plan import (
     PlannedTree,
     Regions,
     StreamPlan,
+    row_in,
 )
 from sanderling.plans.tables import with_changes
-
-I64 = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from sanderling.plans.constraint_graph import Compare
 from sanderling.types import SqlType
 
 COUNT, SUM, AVG, MIN, MAX, STDDEV = "count", "sum", "avg", "min", "max", "stddev"
+INTERSECT, EXCEPT = "intersect", "except"
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +144,7 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class First:
-    """The first rows in an order; what is equal in it is ordered by all columns, the smaller first.
+    """The first rows in an order; what is equal in it is ordered by all columns, NULL and the smaller first.
 
     `count` is of constants alone.
     """
@@ -166,6 +167,24 @@ class Union:
     @property
     def types(self) -> tuple[SqlType, ...]:
         return self.children[0].types
+
+
+@dataclass(frozen=True, slots=True)
+class SetOperation:
+    """Rows of the left side by whether they are on the right side too; their columns have the same types.
+
+    INTERSECT has those that are on both, EXCEPT those that are not on the right. NULL is NULL here. With
+    `is_all` each as often as min(left, right), or as left - right where that is more than 0; else once.
+    """
+
+    kind: str
+    is_all: bool
+    left: Node
+    right: Node
+
+    @property
+    def types(self) -> tuple[SqlType, ...]:
+        return self.left.types
 
 
 # What every branch of a trigger begins with: time in microseconds, key, x, y.
@@ -240,7 +259,7 @@ class Solve:
         return tuple(self.branches[v.branch].types[c] for v in self.variables for c in v.shown)
 
 
-Node = Branch | TableRows | Select | Join | Aggregate | Distinct | First | Union | Solve
+Node = Branch | TableRows | Select | Join | Aggregate | Distinct | First | Union | SetOperation | Solve
 
 
 def is_table(node: Node) -> bool:
@@ -250,7 +269,7 @@ def is_table(node: Node) -> bool:
             return True
         case Branch() | Solve():
             return False
-        case Join(left, right):
+        case Join(left=left, right=right) | SetOperation(left=left, right=right):
             return is_table(left) and is_table(right)
         case Union(children):
             return all(is_table(child) for child in children)
@@ -263,7 +282,7 @@ def children_of(node: Node) -> tuple[Node, ...]:
     match node:
         case Branch() | TableRows():
             return ()
-        case Join(left, right):
+        case Join(left=left, right=right) | SetOperation(left=left, right=right):
             return (left, right)
         case Union(children):
             return children
@@ -281,6 +300,19 @@ def solve_of(node: Node) -> Solve | None:
             return None
         node = children[0]
     return node
+
+
+def extent_of(root: Node) -> tuple[int, int]:
+    """How many nodes a tree has, written out, and how deep it is; what is shared is looked at once."""
+    known: dict[int, tuple[int, int]] = {}
+
+    def look(node: Node) -> tuple[int, int]:
+        if id(node) not in known:
+            below = [look(child) for child in children_of(node)]
+            known[id(node)] = 1 + sum(n for n, _ in below), 1 + max((d for _, d in below), default=0)
+        return known[id(node)]
+
+    return look(root)
 
 
 def numbered(root: Node) -> dict[Node, int]:

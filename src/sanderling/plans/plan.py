@@ -354,3 +354,12 @@ __all__ = [
     "PlannedTable", "PlannedTree", "Plans", "Regions", "StreamPlan", "Template", "Window", "previous_of",
     "window_operator",
 ]  # fmt: skip
+
+
+def row_in(template: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
+    """How many rows of the same template stand before."""
+    by_template = np.argsort(template, kind="stable")
+    grouped = template[by_template]
+    rows = np.empty(len(template), np.int64)
+    rows[by_template] = np.arange(len(template)) - np.searchsorted(grouped, grouped)
+    return rows

@@ -10,12 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from sanderling.arrays import F64
 from sanderling.plans.constraint_graph import SLACK, Graph
 from sanderling.plans.nodes import Variable
-
-F64 = npt.NDArray[np.float64]
 
 # A tract is at least so many halos wide. The wider, the fewer events are needed in two of them; the narrower,
 # the more of them there are to share out. From two on an event reaches at most one neighbour each way.

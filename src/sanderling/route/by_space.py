@@ -13,30 +13,22 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from sanderling.arrays import F64, I32, I64
 from sanderling.batches import QUERIES
 from sanderling.kernels.hashing import hash_integers
 from sanderling.kernels.trigger.live import EDGE
 from sanderling.kernels.trigger.sightings import dealt
 from sanderling.kernels.trigger.tracts import UPWARD, Sides
 from sanderling.kernels.trigger.tracts import reached as all_reached
-from sanderling.operate.sql.codes import Column
-from sanderling.operate.sql.constants import Constants
-from sanderling.plans import nodes as tree
+from sanderling.plans import nodes
 from sanderling.plans.nodes import solve_of
 from sanderling.plans.plan import Plan
 from sanderling.plans.trigger_space import WHOLE, side_of
 from sanderling.route.sightings import lists_in, lists_of
 
-I64 = npt.NDArray[np.int64]
-F64 = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
-
-I32 = npt.NDArray[np.int32]
-
-X, Y = "c2", "c3"  # of a branch's rows (plan/trigger_branches.py)
+X, Y = "c2", "c3"  # of a branch's rows (plan/trigger/branches.py)
 
 
 class Partition(NamedTuple):
@@ -63,11 +55,12 @@ class Tracts:
     side: F64
 
     @classmethod
-    def of(cls, node: tree.Solve, constants: Constants) -> Tracts:
-        some = [constants.columns.column(name).to_numpy() for c in node.halos for name in c.reads]
+    def of(cls, node: nodes.Solve, queries: I64, constants: pa.Table) -> Tracts:
+        """`queries` are in order, and so are their constants."""
+        some = [constants.column(name).to_numpy() for c in node.halos for name in c.reads]
         halo = np.stack(some, axis=1).astype(np.float64)
         # In one tract that holds all, every event is at home.
-        return cls(constants.queries, np.where(halo == WHOLE, 0.0, halo), side_of(halo.max(axis=1)))
+        return cls(queries, np.where(halo == WHOLE, 0.0, halo), side_of(halo.max(axis=1)))
 
     def home(self, query: I64, x: F64, y: F64, partitions: int) -> I64:
         """By event its merge partition."""
@@ -130,12 +123,13 @@ def tracts_of(plan: Plan) -> dict[int, tuple[int, Tracts]]:
     for planned in plan.trees:
         node = solve_of(planned.root)
         if node is not None and node.halos and len(planned.queries):
-            tracts = Tracts.of(node, Constants(planned.queries, planned.constants))
+            order = np.argsort(planned.queries, kind="stable")
+            tracts = Tracts.of(node, planned.queries[order], planned.constants.take(pa.array(order)))
             found |= {template: (branch, tracts) for branch, template in enumerate(planned.branches)}
     return found
 
 
-def floats(column: Column) -> F64:
+def floats(column: pa.Array | pa.ChunkedArray) -> F64:
     """Places as they are compared; what is missing is no number."""
     flat = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     return np.asarray(flat.to_numpy(zero_copy_only=False)).astype(np.float64)

@@ -14,12 +14,12 @@ from collections.abc import Iterable, Sequence
 import pyarrow as pa
 
 from sanderling.figures import Figures
-from sanderling.route.parcels import ACTIVATE, ASK, FIGURES, MARK, PLAN, SAID, Parcel
+from sanderling.route.parcels import Kind, Parcel
 
 
 def announce(version: int) -> Parcel:
     """Shards turn to this version of the plan. Without new focal objects its queries begin."""
-    return Parcel(PLAN, pa.table({}), {"version": version})
+    return Parcel(Kind.PLAN, pa.table({}), {"version": version})
 
 
 def activate(version: int, streams: Iterable[str], parcels: Sequence[Parcel]) -> list[Parcel]:
@@ -32,23 +32,23 @@ def activate(version: int, streams: Iterable[str], parcels: Sequence[Parcel]) ->
         tables = [
             p.table
             for p in parcels
-            if p.kind == SAID and p.header["version"] == version and p.header["stream"] == stream
+            if p.kind == Kind.SAID and p.header["version"] == version and p.header["stream"] == stream
         ]
         table = pa.concat_tables(tables).combine_chunks() if tables else pa.table({})
-        found.append(Parcel(ACTIVATE, table, {"version": version, "stream": stream}))
+        found.append(Parcel(Kind.ACTIVATE, table, {"version": version, "stream": stream}))
     return found
 
 
 def told_figures(who: str, stream: str, figures: Figures) -> Parcel:
     """What operators did in a batch."""
-    return Parcel(FIGURES, figures.table(), {"who": who, "stream": stream})
+    return Parcel(Kind.FIGURES, figures.table(), {"who": who, "stream": stream})
 
 
 def mark(**what: int) -> Parcel:
     """Comes back to the driver with the batch that it was told in."""
-    return Parcel(MARK, pa.table({}), what)
+    return Parcel(Kind.MARK, pa.table({}), what)
 
 
 def ask(number: int, queries: Iterable[int]) -> Parcel:
     """The answers of these queries are wanted; `number` tells whose question an ANSWER belongs to."""
-    return Parcel(ASK, pa.table({}), {"ask": number, "queries": [int(query) for query in queries]})
+    return Parcel(Kind.ASK, pa.table({}), {"ask": number, "queries": [int(query) for query in queries]})

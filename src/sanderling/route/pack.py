@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sanderling.arrays import I64
 from sanderling.batches import LATE, ROW, TS
 from sanderling.catalog import Stream
 from sanderling.clock import NOTHING_YET, tick_ends
@@ -21,9 +22,7 @@ from sanderling.ingest.slices import Slice
 from sanderling.kernels.hashing import hash_keys
 from sanderling.keys import Keys
 from sanderling.plans.plan import StreamPlan
-from sanderling.route.parcels import FOCALS, LETTERS, READINGS, Parcel
-
-I64 = npt.NDArray[np.int64]
+from sanderling.route.parcels import Kind, Parcel
 
 _FOCALS: dict[str, tuple[pa.Array, Keys]] = {}  # by stream, those that were asked for last
 
@@ -81,7 +80,7 @@ def pack(
     home = shard_of(flat, n_shards)
     for shard in range(n_shards):
         mine = table.filter(pa.array(home == shard)) if n_shards > 1 else table
-        yield shard, Parcel(READINGS, mine, header)
+        yield shard, Parcel(Kind.READINGS, mine, header)
     if len(focals):
         is_focal = _numbered(stream.name, focals).find(flat) >= 0
         narrow = table.select([*focal_columns(stream), LATE])
@@ -89,9 +88,15 @@ def pack(
             # A shard has the readings of its own focal objects anyway.
             others = is_focal & (home != shard)
             if others.any():
-                yield shard, Parcel(FOCALS, narrow.filter(pa.array(others)), header)
+                yield shard, Parcel(Kind.FOCALS, narrow.filter(pa.array(others)), header)
     if ingested.letters.num_rows:
         yield (
             piece.number % n_shards,
-            Parcel(LETTERS, ingested.letters, {"stream": stream.name, "number": piece.number}),
+            Parcel(Kind.LETTERS, ingested.letters, {"stream": stream.name, "number": piece.number}),
         )
+
+
+def shard_schema(plan: StreamPlan) -> pa.Schema:
+    """The columns a shard holds of a reading."""
+    types = {c.name: c.type.arrow for c in plan.stream.columns} | {TS: pa.int64()}
+    return pa.schema([(name, types[name]) for name in shipped_columns(plan)])

@@ -5,38 +5,63 @@ from __future__ import annotations
 import json
 import struct
 from dataclasses import dataclass, field
+from enum import Flag, StrEnum, auto
 from typing import Any
 
 import pyarrow as pa
 
-READINGS, FOCALS, LETTERS, LATE_ROWS, DELTAS, CANDIDATES, LISTING, COUNTS, SECONDS = (
-    "readings",
-    "focals",
-    "letters",
-    "late",
-    "deltas",
-    "candidates",
-    "listing",
-    "counts",
-    "seconds",
-)
-# Readings for triggers, each with the queries that take it.
-SIGHTINGS = "sightings"
-# What operators did in a batch, for EXPLAIN ANALYZE.
-FIGURES = "figures"
-# From shards to merge partitions: how far a stream has come, and which composed queries begin and end.
-CLOCK = "clock"
-# The name of a file that holds parcels (deliver/log.py).
-PART = "part"
-# While a plan lives (route/controls.py).
-PLAN, SAID, ACTIVATE, ASK, ANSWER, MARK = "plan", "said", "activate", "ask", "answer", "mark"
+
+class To(Flag):
+    """Who takes a parcel."""
+
+    SHARDS = auto()
+    MERGE = auto()
+    DELIVERY = auto()
+
+
+class Kind(StrEnum):
+    """What a parcel is, and who takes it; where two do, its template says which of them."""
+
+    to: To
+
+    def __new__(cls, word: str, to: To) -> Kind:
+        kind = str.__new__(cls, word)
+        kind._value_, kind.to = word, to
+        return kind
+
+    # from a source
+    READINGS = "readings", To.SHARDS
+    FOCALS = "focals", To.SHARDS  # readings of focal objects, for shards in which they do not live
+    LETTERS = "letters", To.DELIVERY
+    # from shards
+    DELTAS = "deltas", To.MERGE | To.DELIVERY
+    CANDIDATES = "candidates", To.MERGE
+    LISTING = "listing", To.MERGE
+    SIGHTINGS = "sightings", To.MERGE  # readings for triggers, each with the queries that take it
+    CLOCK = "clock", To.MERGE  # how far a stream has come, and which composed queries begin and end
+    LATE_ROWS = "late", To.DELIVERY
+    COUNTS = "counts", To.DELIVERY
+    # while a plan lives (controls.py); the first shard passes on what merge partitions need to hear
+    PLAN = "plan", To.SHARDS | To.MERGE
+    ACTIVATE = "activate", To.SHARDS
+    ASK = "ask", To.SHARDS | To.MERGE
+    SAID = "said", To.DELIVERY
+    ANSWER = "answer", To.MERGE | To.DELIVERY
+    MARK = "mark", To.DELIVERY
+    # beside all that
+    FIGURES = "figures", To.DELIVERY  # what operators did in a batch, for EXPLAIN ANALYZE
+    SECONDS = "seconds", To.DELIVERY
+    PART = "part", To.DELIVERY  # the name of a file that holds parcels (deliver/log.py)
+
+
+KINDS = {str(kind): kind for kind in Kind}
 
 
 @dataclass(frozen=True, slots=True)
 class Parcel:
     """A table and what it is: `kind`, the stream or template it belongs to, and a few numbers."""
 
-    kind: str
+    kind: Kind
     table: pa.Table
     header: dict[str, Any] = field(default_factory=dict)
 
@@ -46,10 +71,14 @@ class Parcel:
     @classmethod
     def from_bytes(cls, data: bytes | memoryview | pa.Buffer) -> Parcel:
         tables, header = tables_from_bytes(data)
-        return cls(header.pop("kind"), tables["table"], header)
+        return cls(KINDS[header.pop("kind")], tables["table"], header)
 
 
 def tables_to_bytes(tables: dict[str, pa.Table], header: dict[str, Any]) -> bytes:
+    return b"".join(pieces_of(tables, header))
+
+
+def pieces_of(tables: dict[str, pa.Table], header: dict[str, Any]) -> list[bytes | pa.Buffer]:
     """A JSON header and Arrow IPC streams, one behind the other, compressed: copying costs more than that."""
     options = pa.ipc.IpcWriteOptions(compression="lz4")
     bodies = {}
@@ -59,7 +88,7 @@ def tables_to_bytes(tables: dict[str, pa.Table], header: dict[str, Any]) -> byte
             writer.write_table(table)
         bodies[name] = sink.getvalue()
     head = json.dumps({"header": header, "sizes": {n: b.size for n, b in bodies.items()}}).encode()
-    return b"".join([struct.pack("<I", len(head)), head, *bodies.values()])
+    return [struct.pack("<I", len(head)), head, *bodies.values()]
 
 
 def tables_from_bytes(data: bytes | memoryview | pa.Buffer) -> tuple[dict[str, pa.Table], dict[str, Any]]:

@@ -1,57 +1,15 @@
-"""Sightings: readings with the queries that take them, as tables and as a tree has them."""
+"""Sightings as tables: readings with the queries that take them, a list in each row."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sanderling.arrays import I32, I64, Bools
 from sanderling.batches import QUERIES
-from sanderling.operate.sql.codes import Column
-
-I64 = npt.NDArray[np.int64]
-I32 = npt.NDArray[np.int32]
-Bools = npt.NDArray[np.bool_]
-
-
-@dataclass(frozen=True, slots=True)
-class Sightings:
-    """Those of one branch. The queries of the r-th stand from `start[r]` to `start[r + 1]`."""
-
-    tick: I64
-    columns: list[Column]
-    start: I32
-    query: I32
-
-    def __len__(self) -> int:
-        """Each as often as there are queries that take it."""
-        return len(self.query)
-
-    @classmethod
-    def of(cls, rows: pa.Table, types: Sequence[pa.DataType]) -> Sightings:
-        rows = rows.combine_chunks()
-        columns = [rows.column(f"c{i}").cast(type_) for i, type_ in enumerate(types)]
-        return cls(np.asarray(rows.column("tick").to_numpy(), np.int64), columns, *lists_in(rows))
-
-    @classmethod
-    def none(cls, types: Sequence[pa.DataType]) -> Sightings:
-        empty, nobody = np.empty(0, np.int64), np.empty(0, np.int32)
-        return cls(empty, [pa.array([], t) for t in types], np.zeros(1, np.int32), nobody)
-
-    def filtered(self, is_kept: Bools) -> Sightings:
-        """Some of the readings."""
-        size, kept = np.diff(self.start), pa.array(is_kept)
-        return replace(
-            self,
-            tick=self.tick[is_kept],
-            columns=[column.filter(kept) for column in self.columns],
-            start=_starts(size[is_kept]),
-            query=self.query[np.repeat(is_kept, size)],
-        )
 
 
 def are_sightings(rows: pa.Table) -> bool:
@@ -93,7 +51,7 @@ def where(rows: pa.Table, is_kept: Bools) -> pa.Table:
     before = np.append(0, np.cumsum(is_kept))[start]
     has_some = np.diff(before) > 0
     left = rows.filter(pa.array(has_some))
-    return with_lists(left, _starts(np.diff(before)[has_some]), query[is_kept])
+    return with_lists(left, starts_of(np.diff(before)[has_some]), query[is_kept])
 
 
 def queries_and_ticks(rows: pa.Table) -> tuple[I64, I64]:
@@ -112,5 +70,5 @@ def apart(rows: pa.Table) -> pa.Table:
     return with_lists(one_each, np.arange(len(query) + 1), query)
 
 
-def _starts(size: npt.NDArray[Any]) -> I32:
+def starts_of(size: npt.NDArray[Any]) -> I32:
     return np.append(0, np.cumsum(size)).astype(np.int32)

@@ -5,7 +5,6 @@ wishes ──► control log ──► shards ──► log ──► deliver: a
 
 from __future__ import annotations
 
-import json
 import random
 import threading
 import time
@@ -18,24 +17,26 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sanderling.deliver.ledger import write_atomically
 from sanderling.deliver.log import BLOB, Log
-from sanderling.errors import SanderlingError, SessionError, StateError, did_you_mean
+from sanderling.errors import ODD_CHARACTER, SanderlingError, SessionError, did_you_mean
 from sanderling.figures import Tally
 from sanderling.plan.grow.living import Change
 from sanderling.plans.nodes import solve_of
 from sanderling.plans.plan import ALWAYS, Plan, Template
 from sanderling.route.controls import activate, announce, ask, mark
-from sanderling.route.parcels import ANSWER, DELTAS, FIGURES, MARK, Parcel
+from sanderling.route.parcels import Kind, Parcel
+from sanderling.sealed import broken, read_json, write_json
 from sanderling.session.rows import signed, unsigned
 from sanderling.session.subscription import Subscription
 
+KIND = "desk"
 SECONDS_BETWEEN_LOOKS = 0.2
 SECONDS_BETWEEN_PRUNINGS = 10.0
 
 
 class Desk:
     """Promises (tests/session):
+    order    by tick, and within a tick − before +: whoever applies batch by batch has an answer after each
     once     an answer goes to whoever asked; a subscriber gets each update after its first answer once
     replay   what shards have to be told after a crash is told by the next run
     """
@@ -97,7 +98,7 @@ class Desk:
     def number_of(self, name: str) -> int:
         """The query that has this name now."""
         plan = self._plan
-        if plan is not None and len(plan.queries):
+        if plan is not None and len(plan.queries) and not ODD_CHARACTER.search(name):
             is_there = plan.queries.end != ALWAYS
             same = pc.equal(plan.queries.names, name).to_numpy(zero_copy_only=False) & is_there
             if not same.any():  # as statements compare names, which Arrow's lower case is not
@@ -149,8 +150,9 @@ class Desk:
             return subscription
 
         def begin(parcels: list[Parcel]) -> None:
-            for rows in (p.table for p in parcels if p.table.num_rows):
-                subscription.give(signed(template, rows))
+            whole = signed(template, [p.table for p in parcels])
+            if whole is not None:
+                subscription.give(whole)
             self._add(number, subscription)
 
         self._ask(number, begin)
@@ -172,30 +174,27 @@ class Desk:
 
     def deliver(self, number: int, parcels: list[Parcel]) -> None:
         """One batch: updates to subscribers, answers to whoever asked, what was said of focal objects."""
-        for parcel in parcels:
-            if parcel.kind == DELTAS and self._subscribed:
-                self._give(parcel)
-            elif parcel.kind == FIGURES:
-                self.figures.take(parcel.header["who"], parcel.table)
-        marks = [p.header for p in parcels if p.kind == MARK]
+        self._give([p for p in parcels if p.kind == Kind.DELTAS])
+        for parcel in (p for p in parcels if p.kind == Kind.FIGURES):
+            self.figures.take(parcel.header["who"], parcel.table)
+        marks = [p.header for p in parcels if p.kind == Kind.MARK]
         for header in marks:
             if "ask" in header and (then := self._asked.pop(header["ask"], None)) is not None:
-                then([p for p in parcels if p.kind == ANSWER and p.header["ask"] == header["ask"]])
+                then([p for p in parcels if p.kind == Kind.ANSWER and p.header["ask"] == header["ask"]])
         turned = max((header["version"] for header in marks if "version" in header), default=-1)
         self._activate(turned, parcels)
         self.delivered = number
-        write_atomically(self._path, json.dumps({"delivered": self.delivered, "activated": self._activated}))
+        write_json(self._path, KIND, {"delivered": self.delivered, "activated": self._activated})
         self._prune()
 
-    def _give(self, parcel: Parcel) -> None:
-        template = self._templates[parcel.header["template"]]
-        query = parcel.table.column("query").to_numpy()
+    def _give(self, parcels: list[Parcel]) -> None:
+        """To each reader the rows of its query, of all shards together: only so they are in order."""
         for number, readers in list(self._subscribed.items()):
-            is_mine = query == number
-            if is_mine.any():
-                rows = signed(template, parcel.table.filter(pa.array(is_mine)))
-                for reader in list(readers):
-                    reader.give(rows)
+            template = self._template(number)
+            rows = [_of(number, p.table) for p in parcels if p.header["template"] == template.id]
+            told = signed(template, rows)
+            for reader in list(readers) if told is not None else []:
+                reader.give(told)
             with self._lock:
                 self._subscribed[number] = [reader for reader in readers if not reader.is_over]
 
@@ -237,6 +236,10 @@ class Desk:
         self._subscribed.clear()
 
 
+def _of(query: int, rows: pa.Table) -> pa.Table:
+    return rows.filter(pa.array(rows.column("query").to_numpy() == query))
+
+
 def names_in(plan: Plan) -> list[str]:
     """Of the queries that are there now."""
     return [str(name) for name in plan.queries.names.filter(pa.array(plan.queries.end != ALWAYS))]
@@ -246,9 +249,7 @@ def _read(path: Path) -> tuple[int, int]:
     if not path.exists():
         return -1, 0
     try:
-        said = json.loads(path.read_text())
+        said = read_json(path, KIND)
         return int(said["delivered"]), int(said["activated"])
     except (ValueError, LookupError, TypeError) as e:
-        raise StateError(
-            "state.broken_ledger", f"{path.name} cannot be read: {e}", "use a new checkpoint"
-        ) from e
+        raise broken(str(path), str(e)) from e

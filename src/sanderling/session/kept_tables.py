@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from sanderling.deliver.ledger import write_atomically
+import pyarrow as pa
+
+from sanderling.ingest.tables import Loaded
 from sanderling.plan.grow.table_changes import Read, read_now
+from sanderling.sealed import broken
+from sanderling.state.plans import read_thing, write_thing
+
+KIND = "table"
 
 
 class KeptTables:
@@ -22,12 +27,12 @@ class KeptTables:
         folder.mkdir(parents=True, exist_ok=True)
         self._folder, self._read, self._next = folder, read, 0
 
-    def __call__(self, *asked: Any) -> Any:
+    def __call__(self, *asked: Any) -> Loaded:
         path = self._path(self._next)
         if not path.exists():
-            write_atomically(path, pickle.dumps(self._read(*asked)))
+            write_thing(path, KIND, self._read(*asked))
         self._next += 1
-        return pickle.loads(path.read_bytes())
+        return _loaded(path)
 
     @contextmanager
     def all_or_nothing(self) -> Iterator[None]:
@@ -49,3 +54,10 @@ class KeptTables:
 
     def _path(self, number: int) -> Path:
         return self._folder / f"{number}.table"
+
+
+def _loaded(path: Path) -> Loaded:
+    found = read_thing(path, KIND, tuple)
+    if len(found) != 3 or not isinstance(found[1], pa.Table):
+        raise broken(str(path), "it holds no table")
+    return cast(Loaded, found)

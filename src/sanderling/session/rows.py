@@ -6,17 +6,24 @@ from collections.abc import Iterable
 
 import pyarrow as pa
 
+from sanderling.deliver.order import sort_order
 from sanderling.plans.plan import Template
 from sanderling.route.parcels import Parcel
 
 TICK = pa.timestamp("us")
 
 
-def signed(template: Template, rows: pa.Table) -> pa.Table:
-    """Tick, sign, and the columns of the query."""
-    columns = {"tick": rows.column("tick").cast(TICK), "sign": rows.column("sign")}
+def signed(template: Template, tables: Iterable[pa.Table]) -> pa.Table | None:
+    """Tick, sign, and the columns of the query: in order of tick, then − before +, then of row."""
+    some = [rows for rows in tables if rows.num_rows]
+    if not some:
+        return None
+    rows = pa.concat_tables(some)
+    columns = [rows.column("tick"), rows.column("sign"), *_own(template, rows)]
+    order = pa.array(sort_order(columns))
+    tick, *others = (column.take(order) for column in columns)
     return pa.Table.from_arrays(
-        [*columns.values(), *_own(template, rows)], names=[*columns, *(o.name for o in template.outputs)]
+        [tick.cast(TICK), *others], names=["tick", "sign", *(o.name for o in template.outputs)]
     )
 
 

@@ -7,12 +7,15 @@ session.stream(df)   ─┘                    readings ─┘      └─► up
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
+import sys
 import tempfile
 import threading
-from collections.abc import Iterable
-from contextlib import ExitStack
+import weakref
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -20,32 +23,47 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from sanderling.clock import duration_us
 from sanderling.deliver.courier import Courier
 from sanderling.deliver.log import Log
 from sanderling.errors import ConfigError, SanderlingError, SessionError, StateError, did_you_mean
+from sanderling.ingest.files import refuse_no_folder
 from sanderling.language.script import read_script
 from sanderling.language.statements import DescribeQuery, Explain, Show
 from sanderling.plan.grow.living import Change, LivingPlan
+from sanderling.plan.grow.table_changes import read_in
 from sanderling.plan.listing import Listing
+from sanderling.session.arguments import duration, folder, seconds, shown, text, whole
 from sanderling.session.desk import Desk, names_in
 from sanderling.session.journal import SAID, STARTED, Journal, Line
 from sanderling.session.kept_tables import KeptTables
 from sanderling.session.subscription import Subscription
 from sanderling.settings import Settings
 from sanderling.spark.checkpoint import agree, alone_in, digest_of, session_note
+from sanderling.spark.lasting import LastingQuery
 from sanderling.spark.living import Inputs, find_inputs, start_living, updates_of
 from sanderling.spark.plans import PlanFolder
-from sanderling.spark.run import cores_of, in_our_words
-from sanderling.spark.session import start_session
+from sanderling.spark.run import cores_of, in_our_words, not_writable
+from sanderling.spark.session import refuse_no_session, start_session
+from sanderling.spark.signals import beside, held_signals
 from sanderling.spark.sources.frames import columns_of
 from sanderling.spark.sources.updates import Wanted
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.streaming.query import StreamingQuery
 
 MOST_ROWS = 1_000_000
+MOST_SHARDS = 1024
+
+_open: weakref.WeakSet[Session] = weakref.WeakSet()
+
+
+@atexit.register
+def _stop_all() -> None:
+    """What a program leaves open ends before the interpreter does: its threads would outlive it."""
+    with held_signals(is_delivered=False):  # we are ending as it is
+        for session in list(_open):
+            with suppress(Exception):
+                session.stop()
 
 
 def connect(
@@ -56,6 +74,7 @@ def connect(
     master: str = "local[*]",
     keep: str = "1 hour",
     trigger: str = "100 milliseconds",
+    data: str | os.PathLike[str] | None = None,
 ) -> Session:
     """A session: a new one, or the one that a checkpoint holds.
 
@@ -64,11 +83,18 @@ def connect(
     shards      into how many parts objects are divided; without it, as many as the master has cores
     keep        how long updates stay readable for `updates()`
     trigger     how often Spark looks for new readings
+    data        a folder that paths in statements start from, and never lead out of
     """
-    keep_us = duration_us(keep)
-    if keep_us is None:
-        raise ConfigError("config.bad_option", f'keep = "{keep}" is no duration', "say, '1 hour'")
-    return Session(spark, Path(checkpoint) if checkpoint else None, shards, master, keep_us / 1e6, trigger)
+    if spark is not None:
+        refuse_no_session(spark)
+    if shards is not None:
+        whole("shards", shards, 1, MOST_SHARDS)
+    keep_s = duration("keep", keep) / 1e6
+    duration("trigger", trigger)
+    text("master", master, "such as local[*]")
+    root = folder("data", data)
+    refuse_no_folder(root)
+    return Session(spark, folder("checkpoint", checkpoint), shards, master, keep_s, trigger, root)
 
 
 class Session:
@@ -76,23 +102,30 @@ class Session:
 
     def __init__(
         self, spark: SparkSession | None, checkpoint: Path | None, shards: int | None, master: str,
-        keep_s: float, trigger: str,
+        keep_s: float, trigger: str, data: Path | None = None,
     ):  # fmt: skip
         self._given, self._spark = spark, spark
         self._shards, self._master, self._trigger, self._keep_s = shards, master, trigger, keep_s
-        self._is_temporary = checkpoint is None
-        self._work = checkpoint or Path(tempfile.mkdtemp(prefix="sanderling-"))
-        self._work.mkdir(parents=True, exist_ok=True)
+        self._is_temporary, self._data = checkpoint is None, data
         self._held = ExitStack()
-        self._held.enter_context(alone_in(self._work))
         self._lock = threading.RLock()
-        self._tables = KeptTables(self._work / "tables")
-        self._living = LivingPlan(read=self._tables)
         self._frames: dict[str, DataFrame] = {}
         self._courier: Courier | None = None
-        self._query: StreamingQuery | None = None
+        self._query: LastingQuery | None = None
         self._is_stopped = False
+        self._fault: SanderlingError | None = None
+        with _in_our_words():
+            self._work = checkpoint or Path(tempfile.mkdtemp(prefix="sanderling-"))
+            self._work.mkdir(parents=True, exist_ok=True)
+            self._held.enter_context(alone_in(self._work))
+            self._open()
+        _open.add(self)
+
+    def _open(self) -> None:
+        """What the checkpoint holds."""
         try:
+            self._tables = KeptTables(self._work / "tables", read_in(self._data))
+            self._living = LivingPlan(read=self._tables, data=self._data)
             self._plans = PlanFolder.in_(self._work / "plans")
             self._named = PlanFolder.in_(self._work / "queries", are_named=True)
             self._desk = Desk(self._work, self._why_over)
@@ -110,7 +143,8 @@ class Session:
 
         While the session runs, queries begin at the next tick to close, and first tell their whole answer.
         """
-        with self._lock:
+        text("sql", sql, "give statements")
+        with self._lock, _in_our_words():
             self._refuse_stopped()
             if _only_shows(sql):
                 return _as_table(self._living.execute(sql).listings)
@@ -118,17 +152,21 @@ class Session:
                 return None  # done before the restart
             with self._tables.all_or_nothing():
                 change = self._living.execute(sql)
-            self._note(Line(SAID, sql, self._digest(change)), change)
-            if self._query is not None and change.growth is not None:
-                self._desk.announce(change.version)
+            with self._written_down():
+                self._note(Line(SAID, sql, self._digest(change)), change)
+                if self._query is not None and change.growth is not None:
+                    self._desk.announce(change.version)
             return _as_table(change.listings)
 
     def register(self, name: str, select: str) -> None:
         """Registers a query: `session.register("trucks", "SELECT id FROM Vehicles INSIDE (0, 0, 1, 1)")`."""
+        text("name", name, "give the query a name")
+        text("select", select, "give a SELECT")
         self.execute(f"REGISTER QUERY {_quoted(name)} AS {select.strip().rstrip(';')}")
 
     def drop(self, name: str) -> None:
         """Drops a query: it tells nothing more."""
+        text("name", name, "name a query")
         self.execute(f"DROP QUERY {_quoted(name)}")
 
     def stream(
@@ -137,12 +175,16 @@ class Session:
         stale_after: str | None = None,
     ) -> None:  # fmt: skip
         """Declares a streaming DataFrame as a stream. After a restart it has to be given again."""
+        self._refuse_stopped()
+        _refuse_no_texts(name=name, key=key, time=time, tick=tick, lateness=lateness)
+        _refuse_no_texts(**{n: v for n, v in (("gone", gone), ("stale_after", stale_after)) if v is not None})
+        x, y = _pair(location)
         if not getattr(frame, "isStreaming", False):
             raise ConfigError(
                 "config.not_streaming", f'"{name}" is no streaming DataFrame', "use spark.readStream"
             )
         columns = columns_of(frame)
-        for column in (key, time, *location, *([gone] if gone else [])):
+        for column in (key, time, x, y, *([gone] if gone else [])):
             if column not in columns:
                 raise ConfigError(
                     "config.no_column", f'the DataFrame of "{name}" has no usable column "{column}"',
@@ -150,13 +192,12 @@ class Session:
                 )  # fmt: skip
         listed = ", ".join(f"{_quoted(c)} {t.name}" for c, t in columns.items())
         gone_clause = f" GONE {_quoted(gone)}" if gone else ""
-        stale = f", stale_after = {_text(stale_after)}" if stale_after else ""
-        x, y = (_quoted(c) for c in location)
+        stale = f", stale_after = {_literal(stale_after)}" if stale_after else ""
         with self._lock:
             self.execute(
                 f"CREATE STREAM {_quoted(name)} ({listed}) KEY {_quoted(key)} TIME {_quoted(time)} "
-                f"LOCATION ({x}, {y}){gone_clause} "
-                f"WITH (tick = {_text(tick)}, lateness = {_text(lateness)}{stale})"
+                f"LOCATION ({_quoted(x)}, {_quoted(y)}){gone_clause} "
+                f"WITH (tick = {_literal(tick)}, lateness = {_literal(lateness)}{stale})"
             )
             self._frames[name] = frame
 
@@ -170,29 +211,32 @@ class Session:
 
     @property
     def is_running(self) -> bool:
-        return self._query is not None and bool(self._query.isActive)
+        with held_signals():
+            return self._query is not None and bool(self._query.isActive)
 
     @property
     def spark(self) -> SparkSession:
         """The session of Spark; started when it is first needed."""
         if self._spark is None:
+            self._refuse_stopped()
             shards = self._shards or cores_of(self._master)
             self._spark = start_session(self._master, shards, self._work / "spark.log")
         return self._spark
 
     def start(self) -> Session:
         """Starts the stream, from where the checkpoint stands."""
-        with self._lock:
+        with self._lock, held_signals(), _in_our_words():
             self._refuse_stopped()
             if self._query is not None:
                 raise SessionError("session.running", "the session runs already")
-            inputs = find_inputs(self._living.streams.values(), self._frames, self._work)
+            inputs = find_inputs(self._living.streams.values(), self._frames, self._work, self._data)
             shards = self._shards or cores_of(self._master)
             shards = agree(self._work, session_note(inputs.files, shards), self._shards)
-            self._note_start()
-            self._start(inputs, shards)
-            self._journal.forget_known()
-            self._desk.announce(self._living.version)  # a run that was killed may not have come to it
+            with self._written_down():
+                self._note_start()
+                self._start(inputs, shards)
+                self._journal.forget_known()
+                self._desk.announce(self._living.version)  # a run that was killed may not have come to it
         return self
 
     def _start(self, inputs: Inputs, shards: int) -> None:
@@ -220,25 +264,26 @@ class Session:
         while told != self._desk.told:  # what shards say of new focal objects has to be told to all of them
             told = self._desk.told
             try:
-                query.processAllAvailable()
-                courier.flush()
+                beside(query.processAllAvailable)
+                beside(courier.flush)
             except Exception as e:
                 raise self._failure() or e from e
 
-    def await_termination(self, timeout: int | None = None) -> bool:
+    def await_termination(self, timeout: float | None = None) -> bool:
         """Waits until the session stops or fails; whether it did in time."""
+        wait_s = None if timeout is None else seconds("timeout", timeout)
         query, _ = self._running()
         try:
-            if timeout is not None and timeout <= 0:
-                return not query.isActive
-            ended = query.awaitTermination(timeout)
-            return True if timeout is None else bool(ended)
+            if wait_s == 0:
+                return not self.is_running
+            ended = beside(lambda: query.awaitTermination(wait_s))
+            return True if wait_s is None else bool(ended)
         except Exception as e:
             raise self._failure() or e from e
 
     def stop(self) -> None:
         """Stops the stream; a session with a checkpoint can be connected to again."""
-        with self._lock:
+        with self._lock, held_signals():
             if self._is_stopped:
                 return
             self._is_stopped = True
@@ -264,6 +309,7 @@ class Session:
                 self._spark.stop()
 
     def __enter__(self) -> Session:
+        self._refuse_stopped()
         return self
 
     def __exit__(
@@ -275,16 +321,24 @@ class Session:
 
     def answer(self, name: str, timeout: float = 60.0) -> pa.Table:
         """The answer of a query as at the last tick that closed; `.to_pandas()` makes a frame of it."""
+        text("name", name, "name a query")
+        wait_s = seconds("timeout", timeout)
         self._running()
-        return self._desk.answer(name, timeout)
+        with _in_our_words():
+            return self._desk.answer(name, wait_s)
 
     def subscribe(self, name: str, most_rows: int = MOST_ROWS) -> Subscription:
         """Signed Arrow batches of a query, the whole answer first; at most so many rows wait for a reader."""
+        text("name", name, "name a query")
+        whole("most_rows", most_rows, 1, sys.maxsize)
         self._running()
-        return self._desk.subscribe(name, most_rows)
+        with _in_our_words():
+            return self._desk.subscribe(name, most_rows)
 
     def updates(self, name: str | None = None) -> DataFrame:
         """Updates as a streaming DataFrame: query, tick, sign, row as JSON; or those of one query, typed."""
+        if name is not None:
+            text("name", name, "name a query")
         self._refuse_stopped()
         if name is not None and not self._living.is_started:
             raise _not_running()
@@ -308,8 +362,8 @@ class Session:
             self._desk.turn(change)
             self._keep(change)
         self._tables.forget_rest()
-        for folder in (self._plans, self._named):
-            folder.forget_after(self._living.version if self._living.is_started else -1)
+        for plans in (self._plans, self._named):
+            plans.forget_after(self._living.version if self._living.is_started else -1)
 
     def _note(self, line: Line, change: Change) -> None:
         """On disk, before a shard hears of it."""
@@ -325,8 +379,8 @@ class Session:
 
     def _keep(self, change: Change) -> None:
         if self._living.is_started and (change.growth is not None or change.version == 0):
-            for folder in (self._plans, self._named):
-                folder.keep(change.plan, change.growth)
+            for plans in (self._plans, self._named):
+                plans.keep(change.plan, change.growth)
 
     def _digest(self, change: Change) -> str:
         if change.growth is None:
@@ -339,8 +393,19 @@ class Session:
     def _refuse_stopped(self) -> None:
         if self._is_stopped:
             raise _stopped()
+        if self._fault is not None:
+            raise self._fault
 
-    def _running(self) -> tuple[StreamingQuery, Courier]:
+    @contextmanager
+    def _written_down(self) -> Iterator[None]:
+        """What is done inside and cannot be written down is known to nobody else: the session is over."""
+        try:
+            yield
+        except OSError as e:
+            self._fault = not_writable(e)
+            raise self._fault from e
+
+    def _running(self) -> tuple[LastingQuery, Courier]:
         self._refuse_stopped()
         if self._query is None or self._courier is None:
             raise _not_running()
@@ -357,9 +422,22 @@ class Session:
         """Why the stream has ended by itself, if it has."""
         if self._courier is not None and self._courier.failure is not None:
             e = self._courier.failure
-            return e if isinstance(e, SanderlingError) else SessionError("session.failed", str(e))
-        ended = None if self._query is None or self._query.isActive else self._query.exception()
+            if isinstance(e, SanderlingError):
+                return e
+            why = not_writable(e) if isinstance(e, OSError) else None
+            return SessionError("session.failed", why.message if why else str(e), why.hint if why else "")
+        with held_signals():
+            ended = None if self._query is None or self._query.isActive else self._query.exception()
         return None if ended is None else in_our_words(ended, self._work / "spark.log")
+
+
+@contextmanager
+def _in_our_words() -> Iterator[None]:
+    """What the system says of files that a session keeps."""
+    try:
+        yield
+    except OSError as e:
+        raise not_writable(e) from e
 
 
 def _only_shows(sql: str) -> bool:
@@ -379,8 +457,22 @@ def _quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-def _text(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
+def _literal(words: str) -> str:
+    return "'" + words.replace("'", "''") + "'"
+
+
+def _refuse_no_texts(**named: object) -> None:
+    for what, value in named.items():
+        text(what, value)
+
+
+def _pair(location: object) -> tuple[str, str]:
+    """Two names of columns."""
+    if isinstance(location, tuple | list) and len(location) == 2:
+        return text("location[0]", location[0]), text("location[1]", location[1])
+    raise SessionError(
+        "session.bad_argument", f"location = {shown(location)} is no pair of columns", 'say, ("x", "y")'
+    )
 
 
 def _stopped() -> SessionError:

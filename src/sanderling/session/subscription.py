@@ -11,6 +11,7 @@ from types import TracebackType
 import pyarrow as pa
 
 from sanderling.errors import SanderlingError, SessionError
+from sanderling.session.arguments import seconds
 
 SECONDS_BETWEEN_LOOKS = 0.5
 
@@ -49,7 +50,7 @@ class Subscription:
 
     def poll(self, timeout: float | None = None) -> pa.RecordBatch | None:
         """The next batch; None when there is none in time, or never will be."""
-        until = None if timeout is None else time.monotonic() + timeout
+        until = None if timeout is None else time.monotonic() + seconds("timeout", timeout)
         with self._changed:
             while True:
                 if self._missed:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from sanderling.simulate.network import F64, I64, Network
+from sanderling.arrays import F64, I64
+from sanderling.simulate.network import Network
 
 RADIUS_M = 5_000.0
 AVENUES = 12

@@ -9,10 +9,8 @@ import numpy.typing as npt
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from sanderling.arrays import F64, I64
 from sanderling.errors import ConfigError
-
-I64 = npt.NDArray[np.int64]
-F64 = npt.NDArray[np.float64]
 
 # What may be driven on a road of each class, from the fastest to the slowest.
 LIMIT_MPS = np.array([33.0, 25.0, 19.0, 14.0, 11.0, 8.0, 5.0])

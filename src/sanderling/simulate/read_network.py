@@ -5,16 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from sanderling import relational
+from sanderling.arrays import F64, I64, Bools
 from sanderling.errors import ConfigError
-from sanderling.simulate.network import F64, I64, N_CLASSES, Network
-
-Bools = npt.NDArray[np.bool_]
+from sanderling.simulate.network import N_CLASSES, Network
 
 SHOWN = 40
 

@@ -9,13 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
-from sanderling.simulate.network import F64, I64, LIMIT_MPS, Network
-
-I32 = npt.NDArray[np.int32]
+from sanderling.arrays import F64, I32, I64
+from sanderling.simulate.network import LIMIT_MPS, Network
 
 # Goals are drawn from a pool: each costs a table. The whole is bounded, however large the network is.
 MOST_GOALS = 128

@@ -14,8 +14,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sanderling.arrays import F64, I64
 from sanderling.kernels.drive import drive, look, pick_goals
-from sanderling.simulate.network import F64, I64, LIMIT_MPS, Network
+from sanderling.simulate.network import LIMIT_MPS, Network
 from sanderling.simulate.routes import Arcs, draw_goals, next_arcs
 from sanderling.simulate.settings import TrafficSettings
 

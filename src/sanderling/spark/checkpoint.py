@@ -9,18 +9,22 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
-from sanderling.deliver.ledger import Ledger, write_atomically
+from sanderling.deliver.ledger import Ledger
 from sanderling.deliver.lock import locked
 from sanderling.deliver.log import Log
 from sanderling.deliver.targets import Targets
 from sanderling.errors import StateError
 from sanderling.ingest.files import SourceFile
 from sanderling.plans.plan import Plan
+from sanderling.sealed import broken, other_format, read_json, write_json
+from sanderling.spark.sums import refuse_damaged
 
 NOTE = "run.json"
+KIND = "run"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +39,9 @@ class Note:
 
 @contextlib.contextmanager
 def alone_in(work: Path) -> Iterator[None]:
-    """Nobody else uses the checkpoint meanwhile."""
+    """Nobody else uses the checkpoint meanwhile, and it is one that we can read."""
     with locked(work, "this checkpoint is in use by another run", "wait for it, or use another checkpoint"):
+        refuse_older(work / NOTE)
         yield
 
 
@@ -84,10 +89,11 @@ def _bytes(table: pa.Table) -> pa.Buffer:
 
 
 def agree(work: Path, now: Note, wanted_shards: int | None) -> int:
-    """The number of shards; refuses a checkpoint that belongs to another run."""
+    """The number of shards; refuses a checkpoint that belongs to another run, or is damaged."""
     path = work / NOTE
+    refuse_damaged(work / "spark")
     if not path.exists():
-        write_atomically(path, json.dumps(asdict(now)))
+        write_json(path, KIND, asdict(now))
         return now.shards
     then = _read(path)
     _refuse_other_files(then.files, now.files)
@@ -111,14 +117,23 @@ def agree(work: Path, now: Note, wanted_shards: int | None) -> int:
 
 def _read(path: Path) -> Note:
     try:
-        note = Note(**json.loads(path.read_text()))
-        if isinstance(note.files, dict) and isinstance(note.shards, int) and isinstance(note.outputs, list):
-            return note
-        raise TypeError("it does not say what a run needs")
-    except (ValueError, TypeError) as e:
-        raise StateError(
-            "state.broken_ledger", f"{path.name} cannot be read: {e}", "use a new checkpoint"
-        ) from e
+        return _note(read_json(path, KIND))
+    except TypeError as e:
+        raise broken(str(path), str(e)) from e
+
+
+def _note(said: Any) -> Note:
+    note = Note(**said)
+    if isinstance(note.files, dict) and isinstance(note.shards, int) and isinstance(note.outputs, list):
+        return note
+    raise TypeError("it does not say what a run needs")
+
+
+def refuse_older(path: Path) -> None:
+    """Up to format 7 a note was JSON alone."""
+    with contextlib.suppress(ValueError, TypeError, OSError):
+        _note(json.loads(path.read_bytes()))
+        raise other_format("7 or older")
 
 
 def _refuse_other_files(then: dict[str, list[int]], now: dict[str, list[int]]) -> None:

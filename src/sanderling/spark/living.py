@@ -6,19 +6,20 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.streaming.query import StreamingQuery
 
 from sanderling.catalog import Stream
 from sanderling.errors import ConfigError
 from sanderling.ingest.files import SourceFile
-from sanderling.pipeline import find_stream, for_source
+from sanderling.plans.parts import for_source
 from sanderling.plans.plan import Plan
 from sanderling.settings import Settings
 from sanderling.spark.engines.placement import shard_keys
+from sanderling.spark.input import find_stream
+from sanderling.spark.lasting import LastingQuery
 from sanderling.spark.plans import PlanFolder
 from sanderling.spark.session import stream_settings
 from sanderling.spark.sources import control, updates
@@ -39,12 +40,14 @@ class Inputs:
     streams: Mapping[str, Stream]  # those of files, with their formats
 
 
-def find_inputs(streams: Iterable[Stream], frames: Mapping[str, DataFrame], work: Path) -> Inputs:
+def find_inputs(
+    streams: Iterable[Stream], frames: Mapping[str, DataFrame], work: Path, data: Path | None = None
+) -> Inputs:
     """Files and DataFrames of all streams, checked before anything runs."""
     files, named = {}, {}
     for stream in streams:
         if stream.path is not None:
-            named[stream.name], files[stream.name] = find_stream(stream, stream.path, work)
+            named[stream.name], files[stream.name] = find_stream(stream, stream.path, work, data)
         elif stream.name not in frames:
             raise ConfigError(
                 "config.missing_path", f'stream "{stream.name}" has nothing to read from',
@@ -62,12 +65,13 @@ def updates_of(spark: SparkSession, wanted: Wanted) -> DataFrame:
 def start_living(
     spark: SparkSession, plan: Plan, plans: PlanFolder, inputs: Inputs, shards: int, work: Path,
     settings: Settings, take: Take, trigger: str,
-) -> StreamingQuery:  # fmt: skip
+) -> LastingQuery:  # fmt: skip
     """Starts the query of a session. `plan` is its first version; the others are among `plans`."""
     keys = shard_keys(shards)
-    with _set(spark, stream_settings(shards)):
+    around = partial(_set, spark, stream_settings(shards))
+    with around():
         blobs = reduce(DataFrame.unionAll, _blobs(spark, plan, plans, inputs, keys, work, settings))
-        return start_query(blobs, plan, plans, keys, work, settings, take, trigger, is_merged=True)
+        return start_query(blobs, plan, plans, keys, work, settings, take, trigger, True, around)
 
 
 def _blobs(
@@ -85,7 +89,7 @@ def _blobs(
             for s in plan.streams
             if s.stream.name in inputs.files
         ]
-        streams = tuple(StreamFiles(for_source(s), inputs.files[s.stream.name]) for s in of_files)
+        streams = tuple(StreamFiles.now(for_source(s), inputs.files[s.stream.name]) for s in of_files)
         spec = SourceSpec(
             streams, tuple(keys), settings.slice_bytes, settings.slice_rows,
             settings.slices_per_shard * len(keys), settings.is_timed, plans,

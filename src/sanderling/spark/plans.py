@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import pickle
 import uuid
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
@@ -15,15 +14,17 @@ from typing import Any
 
 import pyarrow as pa
 
-from sanderling.deliver.ledger import write_atomically
-from sanderling.pipeline import for_shards
 from sanderling.plans.growth import Growth, grown
+from sanderling.plans.parts import for_shards
 from sanderling.plans.plan import Plan, Template
+from sanderling.sealed import write_atomically
+from sanderling.state.plans import read_thing, write_thing
 
 # A whole plan is written at every so manieth version: whoever needs one has no long way to it.
 VERSIONS_PER_PLAN = 64
 # The file that says whose run the folder is.
 MARK = "mark"
+PLAN, GROWTH = "plan", "growth"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +50,16 @@ class PlanFolder:
     def keep(self, plan: Plan, growth: Growth | None = None) -> None:
         """Leaves a version for the workers: the plan itself, or how it grew."""
         if growth is None or plan.version % VERSIONS_PER_PLAN == 0:
-            self._write(f"{plan.version}.plan", self._wanted(plan))
+            write_thing(self._path(plan.version, PLAN), PLAN, self._wanted(plan))
         else:
-            self._write(f"{plan.version}.growth", replace(growth, added=self._wanted(growth.added)))
+            growth = replace(growth, added=self._wanted(growth.added))
+            write_thing(self._path(plan.version, GROWTH), GROWTH, growth)
 
     def _wanted(self, plan: Plan) -> Plan:
         return plan if self.are_named else for_shards(plan)
 
-    def _write(self, name: str, thing: Plan | Growth) -> None:
-        write_atomically(Path(self.path) / name, pickle.dumps(thing))
+    def _path(self, version: int, kind: str) -> Path:
+        return Path(self.path) / f"{version}.{kind}"
 
     def end(self) -> None:
         """The run has ended, though its folder may stay."""
@@ -74,7 +76,7 @@ class PlanFolder:
     def is_over(self) -> bool:
         """Whether the run has ended, or another has begun in its folder."""
         try:
-            return (Path(self.path) / MARK).read_text() != self.mark
+            return (Path(self.path) / MARK).read_bytes() != self.mark.encode()
         except OSError:
             return True
 
@@ -98,12 +100,11 @@ class PlanFolder:
 
 @lru_cache(maxsize=8)
 def _plan(folder: PlanFolder, version: int) -> Plan:
-    whole = Path(folder.path) / f"{version}.plan"
+    whole = folder._path(version, PLAN)
     if whole.exists():
-        plan = _read(whole)
-        assert isinstance(plan, Plan)
-        return plan
-    return grown(folder.plan(version - 1), _read(whole.with_suffix(".growth")))
+        return read_thing(whole, PLAN, Plan)
+    growth = read_thing(folder._path(version, GROWTH), GROWTH, Growth)
+    return grown(folder.plan(version - 1), growth)
 
 
 @lru_cache(maxsize=16)
@@ -153,11 +154,7 @@ def _kept_for(memory: dict[Hashable, _Kept], key: Hashable) -> _Kept:
 
 def _added(folder: PlanFolder, version: int) -> Plan:
     """What a version has brought, or the whole of it."""
-    growth, whole = (Path(folder.path) / f"{version}{kind}" for kind in (".growth", ".plan"))
-    plan = _read(growth).added if growth.exists() else _read(whole)
-    assert isinstance(plan, Plan)
-    return plan
-
-
-def _read(path: Path) -> Any:
-    return pickle.loads(path.read_bytes())
+    growth = folder._path(version, GROWTH)
+    if growth.exists():
+        return read_thing(growth, GROWTH, Growth).added
+    return read_thing(folder._path(version, PLAN), PLAN, Plan)

@@ -19,7 +19,6 @@ import pyarrow.parquet as pq
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
-from pyspark.sql.streaming.query import StreamingQuery
 
 from sanderling import errors
 from sanderling.deliver.courier import Courier, Deliver
@@ -31,12 +30,15 @@ from sanderling.errors import ConfigError, InternalError, SanderlingError
 from sanderling.figures import Tally
 from sanderling.ingest.files import SourceFile
 from sanderling.laps import Laps
-from sanderling.pipeline import find_input, for_source
+from sanderling.plans.parts import for_source
 from sanderling.plans.plan import Plan
-from sanderling.route.parcels import FIGURES, SECONDS, Parcel
+from sanderling.route.parcels import Kind, Parcel
+from sanderling.sealed import broken
 from sanderling.settings import Settings
 from sanderling.spark.checkpoint import agree, alone_in, note_of, refuse_lost_ledger
 from sanderling.spark.engines.placement import shard_keys
+from sanderling.spark.input import find_input
+from sanderling.spark.lasting import LastingQuery, is_for_want_of_a_worker
 from sanderling.spark.session import start_session
 from sanderling.spark.signals import held_signals
 from sanderling.spark.sources.files import FORMAT, SliceSource, SourceSpec, StreamFiles
@@ -46,6 +48,16 @@ Progress = Callable[[int, int], None]  # bytes or rows done, of all
 Files = dict[str, tuple[SourceFile, ...]]  # by stream
 
 SECONDS_BETWEEN_LOOKS = 1
+
+# An error of ours as Spark shows it; its hint is the line behind it, where that is none of Java's.
+OURS = re.compile(r"sanderling\.errors\.(\w+): ([\w.]+): (.+)(?:\n(?!\s|Caused by|JVM stack|\*)(.+))?")
+# What the system says, through Python or Java, where a file cannot grow.
+NO_ROOM = re.compile(r"(?:No space left on device|File too large|Disk quota exceeded)(?:: '[^'\n]+')?")
+# What Spark says of files of its own that are cut off or changed.
+DAMAGED = re.compile(
+    r"Checksum error: (?:file:)?(\S+)|Failed to read log file (?:file:)?(\S+?)\. Incomplete log file"
+    r"|\[CANNOT_LOAD_STATE_STORE\S* [^\n]{0,200}|Corruption: [^\n]{0,200}"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +79,7 @@ class RunOptions:
     settings: Settings = field(default_factory=Settings)
     progress: Progress | None = None
     on_batch: Callable[[BatchTime], object] | None = None
+    data: Path | None = None  # a folder that no path leads out of
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,20 +101,25 @@ def run_plan(plan: Plan, script: str, options: RunOptions, spark: SparkSession |
     except BrokenPipeError:
         raise  # whoever read our standard output has had enough
     except OSError as e:
-        where = f": {e.filename}" if e.filename else ""
-        raise ConfigError(
-            "config.not_writable", f"{e.strerror or e}{where}", "check the path, its rights and the room"
-        ) from e
+        raise not_writable(e) from e
     finally:
         if checkpoint is None:
             shutil.rmtree(work, ignore_errors=True)
+
+
+def not_writable(e: OSError) -> ConfigError:
+    """There is no room, or no right, to write something."""
+    where = f": {e.filename}" if e.filename else ""
+    return ConfigError(
+        "config.not_writable", f"{e.strerror or e}{where}", "check the path, its rights and the room"
+    )
 
 
 def _run_in(
     work: Path, plan: Plan, script: str, options: RunOptions, spark: SparkSession | None
 ) -> RunSummary:
     """The same, in a folder that is ours."""
-    plan, files = find_input(plan, work)
+    plan, files = find_input(plan, work, options.data)
     _refuse_input_as_output(files, options.targets)
     now = note_of(plan, script, files, options.targets, options.shards or cores_of(options.master))
     shards = agree(work, now, options.shards)
@@ -200,10 +218,10 @@ def _stream(
 def _start_query(
     spark: SparkSession, plan: Plan, files: Files, shards: int, work: Path, courier: Courier,
     options: RunOptions, failures: list[Exception],
-) -> StreamingQuery:  # fmt: skip
+) -> LastingQuery:  # fmt: skip
     settings, keys = options.settings, shard_keys(shards)
     spark.dataSource.register(SliceSource)
-    streams = tuple(StreamFiles(for_source(s), files[s.stream.name]) for s in plan.streams)
+    streams = tuple(StreamFiles.now(for_source(s), files[s.stream.name]) for s in plan.streams)
     spec = SourceSpec(
         streams,
         tuple(keys),
@@ -229,12 +247,12 @@ def _timed(delivery: Delivery, figures: Tally, on_batch: Callable[[BatchTime], o
 
     def deliver(number: int, parcels: list[Parcel]) -> None:
         laps = Laps()
-        delivery.batch(number, [p for p in parcels if p.kind != SECONDS])
-        for parcel in (p for p in parcels if p.kind == FIGURES):
+        delivery.batch(number, [p for p in parcels if p.kind != Kind.SECONDS])
+        for parcel in (p for p in parcels if p.kind == Kind.FIGURES):
             figures.take(parcel.header["who"], parcel.table)
         laps.end("delivery")
         if on_batch is not None:
-            said = [laps.seconds, *(p.header for p in parcels if p.kind == SECONDS)]
+            said = [laps.seconds, *(p.header for p in parcels if p.kind == Kind.SECONDS)]
             names = {name for seconds in said for name in seconds}
             on_batch(BatchTime(time.monotonic(), {n: [s[n] for s in said if n in s] for n in sorted(names)}))
 
@@ -242,7 +260,7 @@ def _timed(delivery: Delivery, figures: Tally, on_batch: Callable[[BatchTime], o
 
 
 def _wait(
-    query: StreamingQuery, files: Files, progress: Progress | None, is_stopping: Callable[[], bool]
+    query: LastingQuery, files: Files, progress: Progress | None, is_stopping: Callable[[], bool]
 ) -> None:
     while not query.awaitTermination(SECONDS_BETWEEN_LOOKS):
         if is_stopping():
@@ -279,17 +297,19 @@ def _extent(path: str) -> int:
 def in_our_words(e: Exception, log: Path | None) -> SanderlingError:
     """An error of ours that came through Spark's layers, or one of theirs."""
     text = str(e)
-    if "No space left on device" in text:
-        return ConfigError("config.not_writable", "no space left on device", "make room, or set TMPDIR")
+    if full := NO_ROOM.search(text):
+        return ConfigError("config.not_writable", full[0], "make room, or set TMPDIR")
     if not isinstance(e, PySparkException):
         text = "the Java process of Spark has ended"
     elif "Python worker exited unexpectedly" in text or "Broken pipe" in text:
         text = "a Python worker of Spark has ended, perhaps for want of memory"
-    found = re.search(r"sanderling\.errors\.(\w+): ([\w.]+): (.+)", text)
+    found = OURS.search(text)
     if found and found[1] in errors.__dict__:
         kind = getattr(errors, found[1])
-        error: SanderlingError = kind(found[2], found[3])
+        error: SanderlingError = kind(found[2], found[3], found[4] or "")
         return error
+    if damaged := DAMAGED.search(text):
+        return broken(damaged[1] or damaged[2] or "Spark's state", damaged[0])
     # The innermost cause comes last in a chain.
     named = re.findall(r"^(?:Caused by: )?(\S*(?:Error|Exception)\S*: .+)", text, flags=re.MULTILINE)
     said = named[-1] if named else text.strip().splitlines()[0] if text.strip() else "Spark stopped"
@@ -298,4 +318,6 @@ def in_our_words(e: Exception, log: Path | None) -> SanderlingError:
         if log is not None and log.exists()
         else "run with --checkpoint to keep Spark's log"
     )
+    if is_for_want_of_a_worker(e):
+        hint = f"the machine is too busy to start a Python process within 10 seconds: try later\n{hint}"
     return InternalError("internal.spark", said[:500], hint)

@@ -46,6 +46,8 @@ def start_session(master: str, shards: int, log: Path | None) -> SparkSession:
         "spark.sql.session.timeZone": "UTC",
         # The source asks for more at once; waiting would only add to every batch.
         "spark.sql.streaming.pollingDelay": "0",
+        # On a busy machine a Python worker takes its time to start.
+        "spark.python.authenticate.socketTimeout": "300s",
         # Blobs are one row each: more rows at once would only hold more of them in memory.
         "spark.sql.execution.arrow.maxRecordsPerBatch": "64",
     }
@@ -68,6 +70,17 @@ def start_session(master: str, shards: int, log: Path | None) -> SparkSession:
                 "config.no_spark", f'Spark does not start with the master "{master}": {_reason(e, log)}',
                 "check --master, and that Java 17 or later is installed",
             ) from e  # fmt: skip
+
+
+def refuse_no_session(spark: object) -> None:
+    """What is given as a session of Spark is one, and lives."""
+    if not isinstance(spark, SparkSession):
+        raise ConfigError(
+            "config.no_spark", f"a {type(spark).__name__} is no session of Spark",
+            "connect(), or connect(SparkSession.builder.getOrCreate())",
+        )  # fmt: skip
+    if vars(spark.sparkContext)["_jsc"] is None:
+        raise ConfigError("config.no_spark", "this session of Spark has been stopped", "start another one")
 
 
 def _reason(e: Exception, log: Path | None) -> str:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
-from sanderling.pipeline import shard_schemas
 from sanderling.plans.plan import Plan
 from sanderling.settings import Settings
 from sanderling.spark.engines.processor import MergeProcessor, ShardProcessor
+from sanderling.spark.lasting import LastingQuery
 from sanderling.spark.plans import PlanFolder
 
 Take = Callable[[int, pa.Table], None]  # a batch's number and its blobs
@@ -21,7 +22,7 @@ Take = Callable[[int, pa.Table], None]  # a batch's number and its blobs
 def start_stream(
     blobs: DataFrame, plan: Plan, shard_keys: list[int], work: Path, settings: Settings, take: Take,
     is_bounded: bool,
-) -> StreamingQuery:  # fmt: skip
+) -> LastingQuery:  # fmt: skip
     """Starts a query whose plan stays as it is."""
     plans = PlanFolder.in_(work / "plans")
     plans.keep(plan)
@@ -33,14 +34,15 @@ def start_stream(
 def start_query(
     blobs: DataFrame, plan: Plan, plans: PlanFolder, shard_keys: list[int], work: Path, settings: Settings,
     take: Take, trigger: str | None, is_merged: bool,
-) -> StreamingQuery:  # fmt: skip
+    around: Callable[[], AbstractContextManager[object]] = nullcontext,
+) -> LastingQuery:  # fmt: skip
     """Starts the query; `take` gets every batch on the driver, in order, one that was not committed again.
 
     Without a `trigger` it ends where its input ends. `is_merged`: there are, or may be, queries that need
-    several shards.
+    several shards. `around`: what has to hold whenever it is started.
     """
     said_to, first = str((work / "said").resolve()), plan.version
-    shards = ShardProcessor(plans, first, shard_schemas(plan), shard_keys, settings, said_to, is_merged)
+    shards = ShardProcessor(plans, first, shard_keys, settings, said_to, is_merged)
     said = blobs.groupBy("shard").transformWithStateInPandas(
         shards, "merge int, blob binary", "append", "None"
     )
@@ -56,4 +58,9 @@ def start_query(
     # Absolute: a colon in a relative path would be a scheme to Hadoop.
     writer = writer.option("checkpointLocation", str((work / "spark").resolve()))
     writer = writer.trigger(availableNow=True) if trigger is None else writer.trigger(processingTime=trigger)
-    return writer.start()
+
+    def start() -> StreamingQuery:
+        with around():
+            return writer.start()
+
+    return LastingQuery(start)

@@ -16,8 +16,9 @@ import pyarrow as pa
 
 from sanderling.merge.composed import Composed, Input
 from sanderling.merge.partition import Merge
-from sanderling.route.parcels import tables_to_bytes
-from sanderling.state.saved import FORMAT, read_saved
+from sanderling.route.parcels import pieces_of
+from sanderling.sealed import sealed
+from sanderling.state.saved import KIND, read_saved
 
 
 def snapshot(merge: Merge) -> bytes:
@@ -149,5 +150,5 @@ def _under(prefix: str, tables: dict[str, pa.Table]) -> dict[str, pa.Table]:
 
 
 def _bytes(merge: Merge, tables: dict[str, pa.Table], header: dict[str, Any]) -> bytes:
-    fixed = {"format": FORMAT, "version": merge.version, "closed": merge.closed}
-    return tables_to_bytes(tables, {**fixed, **header})
+    fixed = {"version": merge.version, "closed": merge.closed}
+    return sealed(KIND, pieces_of(tables, {**fixed, **header}))

@@ -11,16 +11,17 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from sanderling.arrays import int64_of
 from sanderling.batches import TS
-from sanderling.errors import StateError
 from sanderling.operate.readings.pairs import MoveBatch
-from sanderling.operate.readings.readings import LastReadings, int64_of
+from sanderling.operate.readings.readings import LastReadings
 from sanderling.operate.readings.waiting import Wait
 from sanderling.operate.shard import Shard
 from sanderling.operate.stream import Clock, StreamShard
-from sanderling.route.parcels import tables_from_bytes, tables_to_bytes
+from sanderling.route.parcels import pieces_of, tables_from_bytes
+from sanderling.sealed import NOT_OURS, broken, opened, sealed
 
-FORMAT = 7
+KIND = "state"
 
 
 def snapshot(shard: Shard) -> bytes:
@@ -113,11 +114,11 @@ def _bytes(shard: Shard, tables: dict[str, pa.Table]) -> bytes:
             tables[f"wait.{wait.version}.{name}"] = pa.table({"key": wait.keys})
         if stream.waiting.waits:
             tables[f"waiting.{name}"] = stream.waiting.readings
-    header = {"format": FORMAT, "version": shard.version, "clocks": clocks, "waits": waits, "firsts": firsts}
+    header = {"version": shard.version, "clocks": clocks, "waits": waits, "firsts": firsts}
     header["numbers"] = {
         name: s.past.held.history.next_number for name, s in shard.streams.items() if s.past.held is not None
     }
-    return tables_to_bytes(tables, header)
+    return sealed(KIND, pieces_of(tables, header))
 
 
 def _read_clock(stream: StreamShard, name: str, tables: dict[str, pa.Table], header: dict[str, Any]) -> None:
@@ -135,11 +136,9 @@ def _begin(readings: LastReadings, last: pa.Table, pending: pa.Table) -> None:
 
 
 def read_saved(data: bytes) -> tuple[dict[str, pa.Table], dict[str, Any]]:
-    tables, header = tables_from_bytes(data)
-    if header.get("format") != FORMAT:
-        raise StateError(
-            "state.other_format",
-            f"the checkpoint was written in format {header.get('format')}, this version reads {FORMAT}",
-            "go on with the version that wrote it, or start with a new checkpoint",
-        )
-    return tables, header
+    """What was saved, or an error: a state that was cut off or changed is not gone on with."""
+    body = opened(data, KIND, "a saved state")
+    try:
+        return tables_from_bytes(body)
+    except NOT_OURS as e:
+        raise broken("a saved state", str(e)) from e

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sanderling.catalog import Column
-from sanderling.errors import ConfigError, did_you_mean
+from sanderling.errors import ODD_CHARACTER, ConfigError, QueryError, did_you_mean
 from sanderling.ingest.files import SourceFile
+from sanderling.ingest.formats.names import shown_names
 from sanderling.types import TYPES
 
 REGION = "region"
+# JSON can say one half of a pair of UTF-16; no text can hold it.
+HALF = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +76,7 @@ def declared_properties(columns: Sequence[Column], features: Sequence[Feature]) 
             raise ConfigError(
                 "config.missing_column",
                 f'no feature has the property "{column.name}"',
-                did_you_mean(column.name, names),
+                did_you_mean(column.name, shown_names(names)),
             )
         found.append(Property(column, name))
     return found
@@ -81,10 +85,21 @@ def declared_properties(columns: Sequence[Column], features: Sequence[Feature]) 
 def inferred_properties(features: Sequence[Feature]) -> list[Property]:
     """A column for each property, in order of appearance; a name already taken gets a number."""
     taken = {REGION}
+    _refuse_odd_names(features)
     return [
         Property(Column(_free_name(name, taken), TYPES[_type_name(values)]), name)
         for name, values in _property_names(features).items()
     ]
+
+
+def _refuse_odd_names(features: Sequence[Feature]) -> None:
+    for feature in features:
+        if any(ODD_CHARACTER.search(name) for name in feature.properties):
+            raise QueryError(
+                "query.bad_table_row",
+                f"{feature} has a property with half a character, or a zero, in its name",
+                "rename the property, or declare the columns",
+            )
 
 
 def _property_names(features: Sequence[Feature]) -> dict[str, list[Any]]:
@@ -112,8 +127,13 @@ def _type_name(values: Sequence[Any]) -> str:
     return "DOUBLE" if kinds and kinds <= {int, float} else "STRING"
 
 
-def text_of(value: Any) -> str | None:
+def text_of(feature: Feature, name: str) -> str | None:
     """A property as a text that the declared type is read from; nested ones as JSON."""
-    if value is None or isinstance(value, str):
-        return value
-    return json.dumps(value, ensure_ascii=False)
+    value = feature.properties.get(name)
+    text = value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    if text is not None and HALF.search(text):
+        raise QueryError(
+            "query.bad_table_row", f"{feature}: {json.dumps(name)} holds half a character, such as \\ud800",
+            "mend the file",
+        )  # fmt: skip
+    return text

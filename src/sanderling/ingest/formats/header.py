@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from sanderling.catalog import Column, Stream
 from sanderling.errors import ConfigError, did_you_mean
 from sanderling.ingest.files import SourceFile
+from sanderling.ingest.formats.names import shown_names
 
 LONGEST_HEADER = 16 << 20
 
@@ -64,7 +65,7 @@ def _find(column: str, names: Sequence[str], file: str) -> int:
 def _missing_hint(column: str, names: Sequence[str]) -> str:
     if len(names) == 1 and any(mark in names[0] for mark in ";\t|"):
         return "columns are separated by commas only"
-    return did_you_mean(column, names)
+    return did_you_mean(column, shown_names(names))
 
 
 def csv_header(path: str) -> tuple[str, ...]:

@@ -9,9 +9,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sanderling.errors import StateError
 from sanderling.ingest.letters import Faults
-from sanderling.ingest.slices import Slice
+from sanderling.ingest.slices import Slice, shorter
 
 Mask = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[np.int64]
@@ -79,9 +78,7 @@ def read_lines(piece: Slice) -> Lines:
         file.seek(piece.start)
         data = file.read(piece.stop - piece.start)
     if len(data) != piece.stop - piece.start:
-        raise StateError(
-            "state.source_changed", f'"{piece.file}" became shorter while it was read', "put the file back"
-        )
+        raise shorter(piece.file)
     return split(data, piece.first_row)
 
 

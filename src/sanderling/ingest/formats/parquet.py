@@ -17,7 +17,7 @@ from sanderling.errors import DataError
 from sanderling.ingest.formats.header import find_columns
 from sanderling.ingest.formats.rows import Numbers, Rows, whole
 from sanderling.ingest.letters import Faults
-from sanderling.ingest.slices import Slice
+from sanderling.ingest.slices import Slice, shorter
 from sanderling.ingest.types.show import show
 
 
@@ -40,12 +40,17 @@ def read_parquet_rows(columns: Sequence[Column], piece: Slice) -> Rows:
 
 
 def read_parquet(columns: Sequence[Column], piece: Slice) -> ParquetRows:
-    status = os.stat(piece.path)
-    with pq.ParquetFile(piece.path) as file:
-        names = file.schema_arrow.names
-        wanted = tuple(names[i] for i in find_columns(columns, names, piece.file))
-        sizes = [file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups)]
-        schema = file.schema_arrow
+    try:
+        status = os.stat(piece.path)
+        with pq.ParquetFile(piece.path) as file:
+            names = file.schema_arrow.names
+            wanted = tuple(names[i] for i in find_columns(columns, names, piece.file))
+            sizes = [file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups)]
+            schema = file.schema_arrow
+    except pa.ArrowException as error:
+        raise DataError("data.broken_parquet", f'"{piece.file}" is damaged inside: {error}') from error
+    if sum(sizes) < piece.stop:
+        raise shorter(piece.file)
     begins = np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
     needed = np.flatnonzero((begins[:-1] < piece.stop) & (begins[1:] > piece.start))
     try:

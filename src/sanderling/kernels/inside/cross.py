@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from sanderling.arrays import F64, I32, I64, U64, Bools
 from sanderling.kernels.inside.grid import (
     ABSENT,
     BOUNDS,
@@ -25,12 +26,6 @@ from sanderling.kernels.inside.grid import (
 )
 from sanderling.kernels.jit import jit
 from sanderling.kernels.nearest.cells import longer
-
-F64 = npt.NDArray[np.float64]
-I64 = npt.NDArray[np.int64]
-I32 = npt.NDArray[np.int32]
-U64 = npt.NDArray[np.uint64]
-Bools = npt.NDArray[np.bool_]
 
 WAS, IS = 1, 2
 

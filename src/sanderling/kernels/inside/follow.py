@@ -13,19 +13,12 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from sanderling.arrays import F64, I8, I32, I64, U64, Bools
 from sanderling.kernels.inside.cross import IS, WAS, Moves, holds_place
 from sanderling.kernels.inside.grid import bucket_of, cell_of
 from sanderling.kernels.jit import jit
 from sanderling.kernels.nearest.cells import Cells, beyond, is_deserted, longer, near, put
-
-Bools = npt.NDArray[np.bool_]
-F64 = npt.NDArray[np.float64]
-I64 = npt.NDArray[np.int64]
-I32 = npt.NDArray[np.int32]
-I8 = npt.NDArray[np.int8]
-U64 = npt.NDArray[np.uint64]
 
 
 class Followers(NamedTuple):

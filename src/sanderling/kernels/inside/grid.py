@@ -9,14 +9,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from sanderling.arrays import F64, I8, I32, I64
 from sanderling.kernels.jit import jit
-
-F64 = npt.NDArray[np.float64]
-I64 = npt.NDArray[np.int64]
-I32 = npt.NDArray[np.int32]
-I8 = npt.NDArray[np.int8]
 
 # Kinds of geometry: a box by corners, a disc, a polygon by its bounds, everywhere, a box by centre
 # and half lengths, and a region that is nowhere at the moment.

@@ -8,14 +8,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from sanderling.arrays import F64, I32, I64
 from sanderling.kernels.inside.grid import bucket_of, cell_of
 from sanderling.kernels.jit import jit
-
-F64 = npt.NDArray[np.float64]
-I32 = npt.NDArray[np.int32]
-I64 = npt.NDArray[np.int64]
 
 NOBODY = np.int32(-1)
 # A block has so many cells in a line, and there are at most so many counts of blocks.

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from sanderling.arrays import F64, I64, Bools
 from sanderling.kernels.jit import jit
-
-Bools = npt.NDArray[np.bool_]
-F64 = npt.NDArray[np.float64]
-I64 = npt.NDArray[np.int64]
 
 # Up to so many, looking at every pair is faster than sorting.
 FEW = 32

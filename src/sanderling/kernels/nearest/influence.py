@@ -10,21 +10,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from sanderling.arrays import F64, I8, I32, I64, U64, Bools
 from sanderling.kernels.inside.cross import holds_place
 from sanderling.kernels.inside.grid import EVERYWHERE, bucket_of, cell_of
 from sanderling.kernels.jit import jit
 from sanderling.kernels.nearest.cells import NOBODY, beyond, longer, near, put
 from sanderling.kernels.nearest.nearest import INFINITE, extent, find_nearest, is_nowhere
 from sanderling.kernels.nearest.seekers import Changes, FocalPlaces, Lists, Scene, Seekers, Sights
-
-Bools = npt.NDArray[np.bool_]
-F64 = npt.NDArray[np.float64]
-I64 = npt.NDArray[np.int64]
-I32 = npt.NDArray[np.int32]
-I8 = npt.NDArray[np.int8]
-U64 = npt.NDArray[np.uint64]
 
 # Asking an object whom it concerns costs about as much as a search; a wide query is a small part of it.
 LOOKS_AN_OBJECT = 16

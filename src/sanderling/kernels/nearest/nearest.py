@@ -12,17 +12,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from sanderling.arrays import F64, I32, I64, Bools
 from sanderling.kernels.inside.cross import holds_place
 from sanderling.kernels.inside.grid import ABSENT, BOUNDS, BOX, DISC, EVERYWHERE, bucket_of, cell_of
 from sanderling.kernels.jit import jit
 from sanderling.kernels.nearest.cells import NOBODY, beyond, longer, near
-
-Bools = npt.NDArray[np.bool_]
-F64 = npt.NDArray[np.float64]
-I64 = npt.NDArray[np.int64]
-I32 = npt.NDArray[np.int32]
 
 INFINITE = np.inf
 

@@ -5,16 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from sanderling.arrays import F64, I8, I32, I64, U64, Bools
 from sanderling.kernels.nearest.cells import Cells, no_cells
-
-Bools = npt.NDArray[np.bool_]
-F64 = npt.NDArray[np.float64]
-I64 = npt.NDArray[np.int64]
-I32 = npt.NDArray[np.int32]
-I8 = npt.NDArray[np.int8]
-U64 = npt.NDArray[np.uint64]
 
 # Influences are on levels by their size, each four times the one before. Usual ones, a little larger than a
 # usual k-th distance at most, share a level: one look finds them.

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from sanderling.arrays import I64, Bools
 from sanderling.kernels.jit import jit
 from sanderling.kernels.readings.fold import stale_tick
-
-I64 = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 
 
 @jit

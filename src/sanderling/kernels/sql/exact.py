@@ -13,12 +13,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from sanderling.arrays import F64, I64, Bools
 from sanderling.kernels.jit import jit
 
-I64 = npt.NDArray[np.int64]
-F64 = npt.NDArray[np.float64]
 U32 = npt.NDArray[np.uint32]
-Bools = npt.NDArray[np.bool_]
 
 # Squares of doubles are whole numbers of 2^-2148, below 2^2048: 132 digits, and some for many rows.
 DIGITS = 144

@@ -11,12 +11,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from sanderling.arrays import I64
 from sanderling.kernels.jit import jit
 from sanderling.kernels.sql.ranking import Forest, change, is_before, neighbour, outermost
-
-I64 = npt.NDArray[np.int64]
 
 
 class Shown(NamedTuple):

@@ -10,11 +10,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from sanderling.arrays import I64, Bools
 from sanderling.kernels.hashing import mix
 from sanderling.kernels.jit import jit
-
-I64 = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 
 
 class Rule(NamedTuple):

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
+from sanderling.arrays import F64, I64
 from sanderling.kernels.jit import jit
 from sanderling.kernels.sql.exact import (
     DIGITS,
@@ -22,8 +23,6 @@ from sanderling.kernels.sql.exact import (
     store,
 )
 
-I64 = npt.NDArray[np.int64]
-F64 = npt.NDArray[np.float64]
 U32 = npt.NDArray[np.uint32]
 
 

@@ -9,13 +9,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from sanderling.arrays import F64, I64
 from sanderling.kernels.jit import jit_bare
 from sanderling.kernels.trigger.live import BOUND, NULLS, ORDER, TS, Live
-
-I64 = npt.NDArray[np.int64]
-F64 = npt.NDArray[np.float64]
 
 LESS, EQUAL, MORE = 1, 2, 4  # an operator is the sum of what it takes
 KIND_OF, SET_OF = 0, 1  # columns of `variables`

@@ -8,16 +8,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from sanderling.arrays import F64, I32, I64, U64
 from sanderling.kernels.jit import jit
 from sanderling.kernels.trigger.solve import GUEST
 from sanderling.kernels.trigger.tracts import Sides, cell_of, dealt_first
-
-I64 = npt.NDArray[np.int64]
-I32 = npt.NDArray[np.int32]
-F64 = npt.NDArray[np.float64]
-U64 = npt.NDArray[np.uint64]
 
 NOBODY = -1
 

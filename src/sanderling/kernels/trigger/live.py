@@ -15,13 +15,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from sanderling.arrays import F64, I64
 from sanderling.kernels.hashing import mix
 from sanderling.kernels.jit import jit_bare
-
-I64 = npt.NDArray[np.int64]
-F64 = npt.NDArray[np.float64]
 
 NONE = -1
 EDGE = 4e18  # cells end here

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from sanderling.arrays import I64
 from sanderling.kernels.jit import jit_bare
 from sanderling.kernels.trigger.agree import (
     AFTER,
@@ -28,8 +28,6 @@ from sanderling.kernels.trigger.live import (
     head_of,
     let_go_first,
 )
-
-I64 = npt.NDArray[np.int64]
 
 
 @jit_bare

@@ -9,13 +9,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from sanderling.arrays import I64
 from sanderling.kernels.jit import jit_bare
 from sanderling.kernels.trigger.agree import KIND_OF, Pairs, agree
 from sanderling.kernels.trigger.live import NONE, ORDER, Live
-
-I64 = npt.NDArray[np.int64]
 
 FULL = -1
 

@@ -10,11 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sanderling.arrays import I32, I64, Bools
 from sanderling.kernels.jit import jit
-
-I64 = npt.NDArray[np.int64]
-I32 = npt.NDArray[np.int32]
-Bools = npt.NDArray[np.bool_]
 
 # So many readings at a time that what is written stays near at hand.
 BLOCK = 2048

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from sanderling.arrays import F64, I64
 from sanderling.kernels.jit import jit_bare
 from sanderling.kernels.trigger.agree import FIRST_OF, LAST_OF, SIZE_OF, UNTIL, Rules
 from sanderling.kernels.trigger.live import (
@@ -32,9 +33,6 @@ from sanderling.kernels.trigger.live import (
 )
 from sanderling.kernels.trigger.meet import look, may_meet
 from sanderling.kernels.trigger.search import FULL, Desk, search
-
-I64 = npt.NDArray[np.int64]
-F64 = npt.NDArray[np.float64]
 
 ENDLESS = np.int64(1) << np.int64(62)
 # The bit of `is_of` of an event that completes nothing here, since another merge partition searches for it.

@@ -1,19 +1,15 @@
-"""Tracts of triggers: which one a place is in, and which merge partition has it (merge/tracts.py)."""
+"""Tracts of triggers: which one a place is in, and which merge partition has it."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from sanderling.arrays import F64, I32
 from sanderling.kernels.hashing import mix
 from sanderling.kernels.jit import jit
 from sanderling.kernels.trigger.live import EDGE
-
-I64 = npt.NDArray[np.int64]
-I32 = npt.NDArray[np.int32]
-F64 = npt.NDArray[np.float64]
 
 SEED = np.uint64(0x9E3779B97F4A7C15)
 # As good as hashing for many tracts, and better for few (docs/decisions/0022).

@@ -5,14 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from sanderling.arrays import I64
 from sanderling.kernels.jit import jit
 from sanderling.kernels.nearest.cells import longer
 from sanderling.kernels.readings.fold import stale_tick
-
-I64 = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 
 NEVER = np.iinfo(np.int64).max
 

@@ -25,12 +25,11 @@ from sanderling.language.statements import (
     Spots,
     Value,
 )
+from sanderling.types import LARGEST
 
 FORMS = (
     "INSIDE takes (x1, y1, x2, y2), (x, y, r), ('M', id, xdist, ydist), ('M', id, r), a region or a coverage"
 )
-# Half the largest double, so that the width of a region is finite.
-LARGEST = 8e307
 COVERAGES = ("RECT", "CIRCLE", "POLYGON", "MULTIPOLYGON")
 
 

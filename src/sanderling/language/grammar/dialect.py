@@ -23,6 +23,7 @@ from sanderling.language.grammar.refusals import RefusalParser
 from sanderling.language.grammar.trigger import TriggerParser
 from sanderling.language.grammar.unions import UnionParser
 from sanderling.language.grammar.window import WindowParser
+from sanderling.language.grammar.with_clause import WithParser
 from sanderling.language.statements import (
     At,
     ColumnDef,
@@ -70,6 +71,7 @@ class Sanderling(Spark):
         RefusalParser,
         UnionParser,
         WindowParser,
+        WithParser,
         ChangeParser,
         TriggerParser,
         Spark.Parser,  # type: ignore[valid-type, misc]
@@ -108,6 +110,8 @@ class Sanderling(Spark):
                 )
             if message.startswith("Expected TYPE") and self._curr:
                 raise self._refusal("query.unknown_type", *unknown_type(self._curr.text))
+            if message.startswith("Expected table name but got"):  # a token, as Python shows it
+                message = "Expected the name of a stream, a table or a query"
             if not self._curr and not token:
                 message = f"{message}, but the statement ends"
             super().raise_error(message, self.failed_at)
@@ -407,9 +411,7 @@ class Sanderling(Spark):
 
         def _parse_query(self, name: Name, first: Token) -> RegisterQuery:
             body = self._curr
-            if body and body.token_type == TokenType.WITH:
-                self._refuse_clause()
-            if not body or body.token_type not in (TokenType.SELECT, TokenType.L_PAREN):
+            if not body or body.token_type not in (TokenType.SELECT, TokenType.L_PAREN, TokenType.WITH):
                 self.raise_error("Expected SELECT")
             if self._next and self._next.token_type == TokenType.HINT:
                 self._advance()
@@ -417,7 +419,7 @@ class Sanderling(Spark):
             if self._next and self._next.token_type == TokenType.ALIAS:
                 self.raise_error("Expected a column before AS", self._next)
             select = self._parse_whole_query()
-            if not isinstance(select, (exp.Select, exp.Union, exp.Subquery)):
+            if not isinstance(select, (exp.Select, exp.SetOperation, exp.Subquery)):
                 self.raise_error("Expected SELECT", body)
             span = self._span_from(first)
             inside, nearest = select.args.pop("inside", None), select.args.pop("nearest", None)

@@ -16,7 +16,6 @@ CLAUSES = {
     "CLUSTER BY": ORDER, "DISTRIBUTE BY": ORDER, "FETCH": ORDER, "SORT BY": ORDER,
     "OFFSET": "an answer is the first n; ask for more of them, and pass over some",
     "QUALIFY": "write WHERE, or ORDER BY … LIMIT n",
-    "WITH": "write FROM (SELECT …) AS name, or register it as a query and read FROM it",
     "LATERAL": "write FROM (SELECT …) AS name, and join it",
     "INTO": "the query's name stands before AS",
 }  # fmt: skip
@@ -58,11 +57,6 @@ class RefusalParser:
             "query.unsupported", f"{word} is not supported", instead_of(word), token
         )
 
-    def _parse_with(self, *args: Any, **named: Any) -> Any:
-        if self._curr and self._curr.token_type == TokenType.WITH:
-            raise self._no_clause(self._curr)
-        return super()._parse_with(*args, **named)  # type: ignore[misc]
-
     def _parse_lateral(self) -> Any:
         if self._curr and self._curr.token_type == TokenType.LATERAL:
             raise self._no_clause(self._curr)
@@ -87,6 +81,14 @@ class RefusalParser:
         is_join = at < len(self._tokens) and self._tokens[at].token_type == TokenType.JOIN
         # Side before kind, as a reader takes them: LEFT ANTI is about ANTI.
         return list(self._tokens[self._index : at]) if is_join else []
+
+    def _parse_function_call(self, *args: Any, **named: Any) -> Any:
+        """What a function was called stays known: several names may become one node."""
+        token = self._curr
+        found = super()._parse_function_call(*args, **named)  # type: ignore[misc]
+        if found is not None:
+            found.meta["called"] = token.text
+        return found
 
     def _parse_window(self, this: Any, alias: bool = False) -> Any:
         token = self._curr

@@ -1,4 +1,4 @@
-"""Queries in brackets and unions of them. A mix-in of the dialect's parser."""
+"""Queries in brackets, and UNION, INTERSECT and EXCEPT of them. A mix-in of the dialect's parser."""
 
 from __future__ import annotations
 
@@ -11,15 +11,7 @@ from sanderling.errors import QueryError
 
 OF_THE_WHOLE = ("order", "limit")
 # What sqlglot keeps of each besides the clauses behind it.
-OWN_PARTS = ("this", "expression", "distinct", "alias", "pivots", "sample")
-INSTEAD = {
-    "INTERSECT": "join both: SELECT DISTINCT a.id FROM (SELECT …) AS a JOIN (SELECT …) AS b ON a.id = b.id",
-    "EXCEPT": (
-        "keep who has no partner: SELECT DISTINCT a.id FROM (SELECT …) AS a LEFT JOIN (SELECT …) AS b "
-        "ON a.id = b.id WHERE b.id IS NULL"
-    ),
-}
-INSTEAD["MINUS"] = INSTEAD["EXCEPT"]
+OWN_PARTS = ("this", "expression", "distinct", "alias", "pivots", "sample", "with_")
 
 
 class UnionParser:
@@ -34,7 +26,6 @@ class UnionParser:
     _parse_select: Any
     _parse_set_operations: Any
     QUERY_MODIFIER_PARSERS: ClassVar[Any]
-    SET_OPERATIONS: ClassVar[Any]
     refuse: Any
 
     def _parse_whole_query(self) -> Any:
@@ -48,14 +39,12 @@ class UnionParser:
 
     def parse_set_operation(self, this: Any, *args: Any, **named: Any) -> Any:
         token = self._curr
-        if token and token.token_type in self.SET_OPERATIONS and token.token_type != TokenType.UNION:
-            word = token.text.upper()
-            raise self.refuse("query.unsupported", f"{word} is not supported", INSTEAD[word], token)
-        union = super().parse_set_operation(this, *args, **named)  # type: ignore[misc]
-        if union is not None and any(union.args.get(part) for part in ("by_name", "side", "kind", "on")):
-            message, hint = "a union goes by the places of columns", "write UNION ALL and SELECT"
+        found = super().parse_set_operation(this, *args, **named)  # type: ignore[misc]
+        if found is not None and any(found.args.get(part) for part in ("by_name", "side", "kind", "on")):
+            message = f"{found.key.upper()} goes by the places of columns"
+            hint = "leave out the names, and let both list their columns in the same order"
             raise self.refuse("query.unsupported", message, hint, token)
-        return union
+        return found
 
     def _parse_query_modifiers(self, this: Any) -> Any:
         begin = self._index

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sanderling.arrays import I64, Bools
 from sanderling.batches import DeltaBatch
 from sanderling.figures import Figures
 from sanderling.kernels.inside.cross import Moves, cross
@@ -24,9 +25,6 @@ from sanderling.operate.where.asks import Asks
 from sanderling.operate.where.orders import Ordered, Orders
 from sanderling.operate.where.probe import a_few, found, taken
 from sanderling.plans.plan import NEVER, StreamPlan
-
-Bools = npt.NDArray[np.bool_]
-I64 = npt.NDArray[np.int64]
 
 
 @dataclass(slots=True)

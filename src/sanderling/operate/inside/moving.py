@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sanderling.arrays import F64, I64
 from sanderling.kernels.inside.cross import Moves
 from sanderling.kernels.inside.follow import FocalMoves, Followers, Stage, follow
 from sanderling.kernels.inside.grid import ABSENT, CENTRED, DISC, Geometry
@@ -19,9 +20,6 @@ from sanderling.operate.readings.pairs import MoveBatch, PairBatch
 from sanderling.operate.readings.readings import LastReadings
 from sanderling.operate.where.asks import Asks
 from sanderling.plans.plan import BOX, StreamPlan
-
-I64 = npt.NDArray[np.int64]
-F64 = npt.NDArray[np.float64]
 
 # Cells in sides of a region. Larger ones are shared by more objects that look from the same place, smaller
 # ones hold fewer that are looked at in vain (benchmarks/follow_kernel.py).

@@ -8,17 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from sanderling import relational
-from sanderling.batches import QUERIES, DeltaBatch
-from sanderling.operate.consolidate import consolidate
+from sanderling.arrays import I32, I64
+from sanderling.batches import QUERIES
 from sanderling.operate.readings.pairs import PairBatch
 from sanderling.plans.plan import OutputColumn, Regions, Template
 from sanderling.route.sightings import lists_of
 
-I64 = npt.NDArray[np.int64]
-I32 = npt.NDArray[np.int32]
 Columns = Callable[[str], pa.ChunkedArray]
 
 
@@ -81,33 +78,16 @@ def sightings(row: I64, tick: I64, start: I32, query: I32, template: Template, s
 def _selected(template: Template, column: Columns, n: int) -> list[pa.ChunkedArray]:
     """The select list over columns by what reads them."""
     expressions = [o for o in template.outputs if not o.is_plain]
-    evaluated = iter(_evaluated(expressions, column, n))
-    return [column(o.source) if o.is_plain else next(evaluated) for o in template.outputs]
+    found = iter(evaluated(expressions, column, n))
+    return [column(o.source) if o.is_plain else next(found) for o in template.outputs]
 
 
-def cancelled(gone: list[DeltaBatch], came: list[DeltaBatch]) -> list[DeltaBatch]:
-    """What regions took back and others began with: a row of a table may be there again, in another shape."""
-    again = {batch.template: batch.rows for batch in came}
-    both = {batch.template: pa.concat_tables([batch.rows, again[batch.template]])
-            for batch in gone if batch.template in again}  # fmt: skip
-    found = [DeltaBatch(template, consolidate(rows)) for template, rows in both.items()]
-    alone = [batch for batch in (*gone, *came) if batch.template not in both]
-    return alone + [batch for batch in found if batch.rows.num_rows]
-
-
-def _evaluated(outputs: list[OutputColumn], column: Columns, n: int) -> list[pa.ChunkedArray]:
+def evaluated(outputs: list[OutputColumn], column: Columns, n: int) -> list[pa.ChunkedArray]:
+    """What is computed of n rows, by columns."""
     if not outputs:
         return []
     reads = sorted({r for o in outputs for r in o.reads})
     columns = {r: column(r) for r in reads}
     table = pa.table(columns) if columns else pa.table({"one": pa.array(np.zeros(n, np.int8))})
     answers = relational.evaluate([o.sql for o in outputs], table)
-    return [_finite(a.cast(o.type.arrow)) for o, a in zip(outputs, answers, strict=True)]
-
-
-def _finite(values: pa.ChunkedArray) -> pa.ChunkedArray:
-    """An expression without a finite value is NULL, and there is one zero."""
-    if not pa.types.is_floating(values.type):
-        return values
-    finite = pc.if_else(pc.is_finite(values), values, pa.scalar(None, values.type))
-    return pc.add(finite, pa.scalar(0.0, values.type))
+    return [relational.finite(a.cast(o.type.arrow)) for o, a in zip(outputs, answers, strict=True)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import shapely
 
+from sanderling.arrays import I32, I64
 from sanderling.batches import DeltaBatch, LatestBatch, SightingBatch
 from sanderling.kernels.order import ordered_by
 from sanderling.operate.consolidate import consolidate, put_together
@@ -19,9 +21,6 @@ from sanderling.operate.readings.readings import Stored
 from sanderling.operate.where.asks import Asks, columns_of
 from sanderling.operate.where.conditions import pairs_judged
 from sanderling.plans.plan import POLYGON, StreamPlan, Template
-
-I64 = npt.NDArray[np.int64]
-I32 = npt.NDArray[np.int32]
 
 NO_NUMBERS = np.empty(0, np.int64)
 
@@ -136,6 +135,21 @@ class Tell:
                         template, columns_of(objects, rows[some]), constants, in_template
                     )
                 figures.add(where, len(some), np.count_nonzero(is_in[some]))
+
+
+def cancelled(gone: Sequence[Told], came: Sequence[Told]) -> list[Told]:
+    """What regions took back and others began with: a row of a table may be there again, in another shape.
+
+    The last of all shards, and what triggers saw, are put together elsewhere.
+    """
+    parts: dict[int, list[pa.Table]] = {}
+    for batch in (*gone, *came):
+        if isinstance(batch, DeltaBatch):
+            parts.setdefault(batch.template, []).append(batch.rows)
+    both = {b.template for b in gone} & {b.template for b in came} & parts.keys()
+    alone = [batch for batch in (*gone, *came) if batch.template not in both]
+    found = [DeltaBatch(template, consolidate(pa.concat_tables(parts[template]))) for template in both]
+    return alone + [batch for batch in found if batch.rows.num_rows]
 
 
 def prepared(wkb: tuple[bytes | None, ...]) -> npt.NDArray[np.object_]:

@@ -6,17 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from sanderling.arrays import I64, key_ranks
 from sanderling.batches import CandidateBatch
 from sanderling.kernels.nearest.seekers import Lists
-from sanderling.merge.ranks import key_ranks
 from sanderling.operate.inside.rows import Emission, signed_rows
 from sanderling.operate.readings.readings import LastReadings
 from sanderling.plans.plan import StreamPlan, Template
-
-I64 = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,16 +8,13 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from sanderling.arrays import F64, I32, I64
 from sanderling.kernels.nearest.influence import disturb, keep
 from sanderling.kernels.nearest.nearest import find_nearest
 from sanderling.kernels.nearest.seekers import Changes, FocalPlaces, Lists
 from sanderling.operate.nearest.judges import Judge
 from sanderling.operate.nearest.neighbourhood import Neighbourhood
 from sanderling.operate.readings.readings import LastReadings
-
-F64 = npt.NDArray[np.float64]
-I64 = npt.NDArray[np.int64]
-I32 = npt.NDArray[np.int32]
 
 # How many are judged at first, and how many times more in each further round.
 AT_FIRST, MORE = 4, 4

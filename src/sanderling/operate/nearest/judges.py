@@ -8,13 +8,11 @@ import numpy as np
 import numpy.typing as npt
 import shapely
 
+from sanderling.arrays import I64, Bools
 from sanderling.operate.readings.readings import LastReadings
 from sanderling.operate.where.asks import Asks, columns_of
 from sanderling.operate.where.conditions import pairs_judged
 from sanderling.plans.plan import POLYGON, StreamPlan
-
-Bools = npt.NDArray[np.bool_]
-I64 = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sanderling.arrays import I32, I64, Bools
 from sanderling.batches import CandidateBatch
 from sanderling.kernels.inside.cross import Moves
 from sanderling.kernels.nearest.influence import advance, begin_all, end_all
@@ -26,10 +27,6 @@ from sanderling.operate.readings.pairs import MoveBatch
 from sanderling.operate.readings.readings import LastReadings
 from sanderling.operate.where.asks import Asks
 from sanderling.plans.plan import NEVER, POLYGON, StreamPlan
-
-Bools = npt.NDArray[np.bool_]
-I64 = npt.NDArray[np.int64]
-I32 = npt.NDArray[np.int32]
 
 
 @dataclass(slots=True)

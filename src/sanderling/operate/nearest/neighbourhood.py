@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sanderling.arrays import F64, I32, I64
 from sanderling.kernels.inside.cross import Moves
 from sanderling.kernels.inside.grid import CENTRED, DISC
 from sanderling.kernels.nearest.influence import listen, move_objects
@@ -26,10 +27,6 @@ from sanderling.operate.readings.pairs import MoveBatch
 from sanderling.operate.readings.readings import LastReadings
 from sanderling.operate.where.asks import Asks
 from sanderling.plans.plan import BOX, StreamPlan
-
-I64 = npt.NDArray[np.int64]
-I32 = npt.NDArray[np.int32]
-F64 = npt.NDArray[np.float64]
 
 # How far the k nearest are, usually: from so many places, among so many objects.
 SAMPLE_PLACES, SAMPLE_OBJECTS = 32, 20_000

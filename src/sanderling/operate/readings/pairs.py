@@ -7,11 +7,10 @@ from dataclasses import dataclass, fields
 import numpy as np
 import numpy.typing as npt
 
+from sanderling.arrays import I64, Bools
 from sanderling.kernels.inside.cross import IS, WAS
 from sanderling.kernels.inside.follow import Meetings
 
-I64 = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 Found = tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.int8]]
 
 

@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sanderling.arrays import F64, I64, Bools, Pile, flat, float64_of, int64_of, is_worth_compacting
 from sanderling.batches import TS
 from sanderling.catalog import Stream
 from sanderling.clock import NOTHING_YET, tick_ends
@@ -22,13 +23,7 @@ from sanderling.keys import Keys
 from sanderling.operate.readings.pairs import MoveBatch
 from sanderling.plans.plan import previous_of
 
-I64 = npt.NDArray[np.int64]
-F64 = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
-
 NEVER_STALE = np.iinfo(np.int64).max
-# Compaction waits for this much, so that small fleets are not copied all the time.
-WORTH_COMPACTING = 10_000
 
 
 class Stored(Protocol):
@@ -73,7 +68,7 @@ class LastReadings:
         self.is_every_saved = False
         self._lasting = pa.array([], schema.field(stream.key).type) if lasting is None else lasting
         self._forget_all()
-        self.store: pa.Table = self.store_schema.empty_table()
+        self._pile = Pile(self.store_schema.empty_table())
         self.x: F64 = np.empty(0, np.float64)
         self.y: F64 = np.empty(0, np.float64)
         self.pending: pa.Table = schema.empty_table()
@@ -81,6 +76,11 @@ class LastReadings:
         # For saving only what changed: readings since the last drain whose ticks have closed are logged.
         self._is_pending_saved: Bools = np.empty(0, np.bool_)
         self._log: list[pa.Table] = []
+
+    @property
+    def store(self) -> pa.Table:
+        """Readings by row; those that were replaced among them, for a while."""
+        return self._pile.table
 
     @property
     def store_schema(self) -> pa.Schema:
@@ -94,9 +94,10 @@ class LastReadings:
         nothing = {
             n: pa.nulls(self.store.num_rows, t) for n, t in _types(self.store_schema) if n not in known
         }
+        store = self.store
         for name, column in nothing.items():
-            self.store = self.store.append_column(name, column)
-        self.store = self.store.select(self.store_schema.names)
+            store = store.append_column(name, column)
+        self._pile = Pile(store.select(self.store_schema.names))
 
     def _forget_all(self) -> None:
         self.keys = Keys(self._lasting)
@@ -228,7 +229,7 @@ class LastReadings:
 
     def _append(self, readings: pa.Table) -> None:
         if readings.num_rows:
-            self.store = pa.concat_tables([self.store, readings])
+            self._pile.append(readings)
             self.x = np.concatenate([self.x, float64_of(readings, self.stream.x)])
             self.y = np.concatenate([self.y, float64_of(readings, self.stream.y)])
 
@@ -238,11 +239,11 @@ class LastReadings:
         Whether objects have other numbers now.
         """
         alive = int(np.count_nonzero(self.row_of >= 0))
-        if len(self.row_of) > 2 * max(alive, len(self._lasting)) + WORTH_COMPACTING:
+        if is_worth_compacting(len(self.row_of), max(alive, len(self._lasting))):
             ts = self.ts_of[self.row_of >= 0]
             self.replace(self.last(), ts)
             return True
-        if self.store.num_rows > 2 * alive + WORTH_COMPACTING:
+        if is_worth_compacting(self.store.num_rows, alive):
             present = np.flatnonzero(self.row_of >= 0)
             self._store(self.last())
             self.row_of[present] = np.arange(len(present))
@@ -286,7 +287,7 @@ class LastReadings:
         return np.asarray(is_in.to_numpy(), np.bool_)
 
     def _store(self, readings: pa.Table) -> None:
-        self.store = readings
+        self._pile = Pile(readings)
         self.x, self.y = float64_of(readings, self.stream.x), float64_of(readings, self.stream.y)
 
     def places(self, rows: I64) -> tuple[F64, F64]:
@@ -301,18 +302,6 @@ class LastReadings:
 
 def _types(schema: pa.Schema) -> list[tuple[str, pa.DataType]]:
     return [(field.name, field.type) for field in schema]
-
-
-def int64_of(table: pa.Table, column: str) -> I64:
-    return np.asarray(table.column(column).to_numpy(), np.int64)
-
-
-def float64_of(table: pa.Table, column: str) -> F64:
-    return np.asarray(table.column(column).to_numpy(), np.float64)
-
-
-def flat(column: pa.ChunkedArray) -> pa.Array:
-    return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
 
 
 def _reordered(readings: pa.Table, order: I64) -> pa.Table:

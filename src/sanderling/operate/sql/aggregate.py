@@ -8,20 +8,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from sanderling.arrays import I64, Bools
 from sanderling.operate.sql.codes import Coder, Column, decoded
 from sanderling.operate.sql.measured import Measured, Told
 from sanderling.operate.sql.measures import Count
 from sanderling.operate.sql.numbered import Grown, Numbered, Waste
 from sanderling.operate.sql.signed import Signed
 from sanderling.operate.sql.steps import Steps
-from sanderling.plans import nodes as tree
+from sanderling.plans import nodes
 from sanderling.plans.nodes import COUNT, MAX, MIN
-
-I64 = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 
 ROWS = (-1, False)  # the place of COUNT(*) among the columns that are measured
 
@@ -33,7 +30,7 @@ class Aggregate:
     freed   groups that are empty are forgotten
     """
 
-    def __init__(self, node: tree.Aggregate):
+    def __init__(self, node: nodes.Aggregate):
         self.node = node
         self.waste = Waste()
         self._begin()
@@ -147,7 +144,7 @@ class Aggregate:
             measured.restore({k.removeprefix(begin): t for k, t in tables.items() if k.startswith(begin)})
 
 
-def _source(what: tree.Sum) -> tuple[int, bool]:
+def _source(what: nodes.Sum) -> tuple[int, bool]:
     """The column an aggregate is of, and whether of distinct values only, which MIN and MAX do not mind."""
     if what.column is None:
         return ROWS

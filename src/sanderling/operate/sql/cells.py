@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-I64 = npt.NDArray[np.int64]
-F64 = npt.NDArray[np.float64]
+from sanderling.arrays import F64, I64
 
 SMALLEST_CELL = 1e-3  # smaller ones would be too many to number, where coordinates are large
 FARTHEST_CELL = 2.0**31  # behind it quotients are too coarse; all that is there shares a cell

@@ -14,10 +14,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sanderling.arrays import I64, Bools
 from sanderling.keys import Keys
 
-I64 = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 Column: TypeAlias = pa.Array | pa.ChunkedArray
 
 # Columns whose NULLs one word tells; the sign stays out of it.

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from sanderling import relational
+from sanderling.arrays import I64
 from sanderling.plans.nodes import Computed
-
-I64 = npt.NDArray[np.int64]
 
 
 class Constants:

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from sanderling.arrays import I64
 from sanderling.operate.sql.multiset import Multiset
 from sanderling.operate.sql.signed import Signed
-from sanderling.plans import nodes as tree
-
-I64 = npt.NDArray[np.int64]
+from sanderling.plans import nodes
 
 
 class Distinct:
     """Promises (tests/operate/test_simple.py): exact, however batches are cut; what is gone is freed."""
 
-    def __init__(self, node: tree.Distinct):
+    def __init__(self, node: nodes.Distinct):
         self.rows = Multiset([t.arrow for t in node.types])
 
     def apply(self, inputs: Sequence[Signed], begun: Signed) -> Signed:

@@ -6,17 +6,15 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sanderling.arrays import I64, is_worth_compacting, most_kept, rows_of
 from sanderling.kernels.sql.exact import Accounts
-from sanderling.merge.lists import rows_of
-from sanderling.operate.sql.numbered import WORTH_COMPACTING, Grown
-
-I64 = npt.NDArray[np.int64]
+from sanderling.operate.sql.numbered import Grown
 
 FIELDS = ("start", "size", "room", "low")
 
 
 class ExactSums:
-    """The accounts of kernels/exact.py. A sum that is zero needs no digits."""
+    """The accounts of kernels/sql/exact.py. A sum that is zero needs no digits."""
 
     def __init__(self) -> None:
         self._begin()
@@ -35,7 +33,7 @@ class ExactSums:
     def keep(self, pool: npt.NDArray[np.uint32], used: int) -> None:
         """What a kernel has made of the pool; digits that nobody has any more go when they are the most."""
         self.pool, self.used = pool, used
-        if used > WORTH_COMPACTING and used > 2 * int(self._columns["size"].all.sum()) + WORTH_COMPACTING:
+        if used > most_kept(0) and is_worth_compacting(used, int(self._columns["size"].all.sum())):
             self._compact()
 
     def _compact(self) -> None:

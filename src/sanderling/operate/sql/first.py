@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from sanderling.arrays import I64
 from sanderling.kernels.sql.first import Shown, walk_first
 from sanderling.operate.sql.constants import Constants
 from sanderling.operate.sql.numbered import Grown, Numbered
 from sanderling.operate.sql.ranking import Ranking
 from sanderling.operate.sql.signed import Signed
 from sanderling.operate.sql.steps import Steps
-from sanderling.plans import nodes as tree
-
-I64 = npt.NDArray[np.int64]
+from sanderling.plans import nodes
 
 
 class First:
@@ -24,11 +22,11 @@ class First:
     equal in the order is ordered by all columns; cost by change, not by n.
     """
 
-    def __init__(self, node: tree.First, constants: Constants):
+    def __init__(self, node: nodes.First, constants: Constants):
         self.node = node
         self.constants = constants
         self.types = [t.arrow for t in node.types]
-        ascending = [tree.Order(i, False, False) for i in range(len(self.types))]
+        ascending = [nodes.Order(i, False, True) for i in range(len(self.types))]
         self.ranking = Ranking(self.types, [*node.orders, *ascending])
         self._begin()
 

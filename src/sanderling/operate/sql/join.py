@@ -1,10 +1,12 @@
 """JOIN: pairs of rows that are equal in their keys, or near; a row without a partner alone, if asked.
 
-changes of the left  ──► the right as it was ─┐
-changes of the right ──► the left as it was  ─┼─► pairs, each at the later of its two ticks
-changes of the left  ──► those of the right  ─┘
+changes of both sides, tick by tick, in a kernel:
+  a change of the left  ──► the right as it is then ─┬─► pairs, at the tick of the change
+  a change of the right ──► the left as it is then  ─┘
+  and is taken in
 
-That is all for any number of ticks at once: the sign of a pair is the product of both.
+The sign of a pair is the product of both. However many ticks come at once, work follows what is there at a
+tick.
 """
 
 from __future__ import annotations
@@ -12,37 +14,35 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from sanderling.kernels.partners import Chains, Places, find_partners, link_all
-from sanderling.kernels.sql.steps import walk_pads
+from sanderling.arrays import F64, I64
+from sanderling.kernels.order import ordered_by
+from sanderling.kernels.sql.partners import Changes, Rule, Told, walk_partners
 from sanderling.operate.sql.codes import as_doubles, common_type, new_texts
 from sanderling.operate.sql.constants import Constants
-from sanderling.operate.sql.numbered import Grown, Numbered, Waste
-from sanderling.operate.sql.order import by_row_and_time
+from sanderling.operate.sql.numbered import Numbered, Waste
 from sanderling.operate.sql.side import Coming, Shape, Side
 from sanderling.operate.sql.signed import NO_QUERY, Signed
-from sanderling.plans import nodes as tree
+from sanderling.operate.sql.steps import Steps
+from sanderling.plans import nodes
 from sanderling.plans.nodes import is_table
-
-I64 = npt.NDArray[np.int64]
-F64 = npt.NDArray[np.float64]
-Pairs = tuple[I64, I64, I64, I64]  # left row, right row (-1: none), tick, sign
 
 
 class Join:
-    """Promises (tests/operate/test_join.py): exact, whatever the order, the cut and the ticks; cost by what
-    changes and what it meets.
+    """Promises:
+    exact  whatever the order, the cut and the ticks (tests/operate/test_join.py)
+    cost   by what changes and what it meets at its tick, whatever comes later (test_long_batches.py)
     """
 
-    def __init__(self, node: tree.Join, constants: Constants):
+    def __init__(self, node: nodes.Join, constants: Constants):
         self.node = node
         self.constants = constants
         self.has_table = is_table(node.left) or is_table(node.right)
         if node.is_left and is_table(node.left) and not is_table(node.right):
             raise ValueError("rows of a table belong to no query: they cannot stand alone for one")
         self.waste = Waste()
+        self.looked = 0  # pairs, so far
         self._begin()
 
     def _begin(self) -> None:
@@ -62,7 +62,6 @@ class Join:
         )
         cells = 2 if self.is_in_cells else 0
         self.keys = Numbered(1 + len(key_types) + cells)
-        self._lobby = Grown(-1, np.int64)  # by key, the first of the changes that are coming in
 
     @property
     def is_in_cells(self) -> bool:
@@ -74,15 +73,9 @@ class Join:
             side.number(changes, self._radius(changes.query), self.keys)
             for side, changes in zip((self.left, self.right), inputs, strict=True)
         )
-        pairs = self._pairs(left, right)
-        self._take_in(left, right)
-        told = self._told(*pairs)
+        told = self._told(self._walked(left, right))
         self._tidy(is_due=False)
         return told
-
-    def _take_in(self, left: Coming, right: Coming) -> None:
-        self.left.take_in(left.row, left.sign, len(self.keys))
-        self.right.take_in(right.row, right.sign, len(self.keys))
 
     def _radius(self, query: I64) -> F64 | None:
         """How far each query looks; NaN for rows of no query, below 0 if nowhere."""
@@ -91,53 +84,22 @@ class Join:
         radius, is_null = as_doubles(self.constants.computed(self.node.near.radius, query))
         return np.where(query == NO_QUERY, np.nan, np.where(is_null | np.isnan(radius), -1.0, radius))
 
-    def _pairs(self, left: Coming, right: Coming) -> Pairs:
-        """Changes of the left against the right as it was, the other way round, and changes with changes."""
-        probes_left, probes_right = self._probes(left), self._probes(right)
-        keys = len(self.keys)
-        i, met_right = self._find(probes_left, self.right.chains(keys), left.places, self.right.places())
-        j, met_left = self._find(probes_right, self.left.chains(keys), right.places, self.left.places())
-        lobby = self._in_lobby(right)
-        i_new, j_new = self._find(probes_left, lobby, left.places, right.places)
-        lobby.head[right.key[right.key >= 0]] = -1
-        met = (
-            (left.row[i], met_right, left.tick[i], left.sign[i] * self.right.count[met_right]),
-            (met_left, right.row[j], right.tick[j], self.left.count[met_left] * right.sign[j]),
-            (
-                left.row[i_new],
-                right.row[j_new],
-                np.maximum(left.tick[i_new], right.tick[j_new]),
-                left.sign[i_new] * right.sign[j_new],
-            ),
+    def _walked(self, left: Coming, right: Coming) -> Told:
+        """Both sides' changes in order of tick: each meets what is there then."""
+        near, keys = self.node.near, len(self.keys)
+        row, tick, sign, probes = (
+            np.concatenate(both)
+            for both in zip(*((c.row, c.tick, c.sign, self._probes(c)) for c in (left, right)), strict=True)
         )
-        alone = self._alone(left, right, (i, met_right), (j, met_left), (i_new, j_new))
-        rows, others, ticks, signs = (np.concatenate(c) for c in zip(*met, *alone, strict=True))
-        return rows, others, ticks, signs
-
-    def _alone(
-        self, left: Coming, right: Coming, old_right: tuple[I64, I64], old_left: tuple[I64, I64],
-        new: tuple[I64, I64],
-    ) -> list[Pairs]:  # fmt: skip
-        """Rows of the left that come to stand alone, or cease to; their number of partners is kept."""
-        if not self.node.is_left:
-            return []
-        # A row that comes now counts its partners once, however many changes it has in this batch.
-        _, first = np.unique(left.row, return_index=True)
-        is_counting = np.zeros(len(left.row), np.bool_)
-        is_counting[first] = True
-        is_counting &= self.left.count[left.row] == 0
-        matches = self.left.matches
-        matches[left.row[is_counting]] = 0
-        (i, met), (j, row), (i_new, j_new) = old_right, old_left, new
-        np.add.at(matches, left.row[i[is_counting[i]]], self.right.count[met[is_counting[i]]])
-        i_new, j_new = i_new[is_counting[i_new]], j_new[is_counting[i_new]]
-        rows = np.concatenate([left.row, row, left.row[i_new]])
-        ticks = np.concatenate([left.tick, right.tick[j], right.tick[j_new]])
-        own = np.concatenate([left.sign, np.zeros(len(j) + len(j_new), np.int64)])
-        partners = np.concatenate([np.zeros(len(left.row), np.int64), right.sign[j], right.sign[j_new]])
-        order = by_row_and_time(rows, ticks)
-        row, tick, sign = walk_pads(order, rows, ticks, own, partners, self.left.count, matches)
-        return [(row, np.full(len(row), -1), tick, sign)]
+        # What goes before what comes: else they would meet, and part again in the same tick.
+        order = ordered_by(ordered_by(np.arange(len(row)), (sign > 0).astype(np.int64)), tick)
+        rule = Rule(near is not None, near is not None and near.is_open, self.node.is_left)
+        told = walk_partners(
+            self.left.party(keys), self.right.party(keys), rule, Changes(row, tick, sign, probes),
+            len(left.row), order,
+        )  # fmt: skip
+        self.looked += told.looked
+        return told
 
     def _probes(self, coming: Coming) -> I64:
         """The keys under which a row's partners may be: its own, or those of the cells around it."""
@@ -145,19 +107,11 @@ class Join:
             return coming.key[:, None]
         return self.keys.find_around(coming.key_codes, coming.key >= 0)
 
-    def _find(self, probes: I64, chains: Chains, mine: Places, theirs: Places) -> tuple[I64, I64]:
-        near = self.node.near
-        is_open = near is not None and near.is_open
-        return find_partners(probes, chains, near is not None, is_open, mine, theirs)
-
-    def _in_lobby(self, coming: Coming) -> Chains:
-        """The changes that are coming in, in chains of their own."""
-        n = len(coming.key)
-        chains = Chains(self._lobby.up_to(len(self.keys)), np.empty(n, np.int64), np.empty(n, np.int64))
-        link_all(chains, coming.key)
-        return chains
-
-    def _told(self, row: I64, other: I64, tick: I64, sign: I64) -> Signed:
+    def _told(self, told: Told) -> Signed:
+        row, other, tick, sign = told.pairs[: told.n].T
+        alone, alone_tick, alone_sign = _together(*told.pads[: told.m].T)
+        row, other = np.concatenate([row, alone]), np.concatenate([other, np.full(len(alone), -1)])
+        tick, sign = np.concatenate([tick, alone_tick]), np.concatenate([sign, alone_sign])
         query = self.right.query(other) if is_table(self.node.left) else self.left.query(row)
         return Signed(query, tick, sign, [*self.left.columns(row), *self.right.columns(other)])
 
@@ -185,3 +139,12 @@ class Join:
             coming = side.number(rows, self._radius(query), self.keys)
             side.take_in(coming.row, coming.sign, len(self.keys))
             side.set_matches(coming.row, table.column("matches").to_numpy())
+
+
+def _together(row: I64, tick: I64, sign: I64) -> tuple[I64, I64, I64]:
+    """What becomes of each row in a tick, if anything does."""
+    steps = Steps.of(row, tick)
+    total = np.zeros(len(steps), np.int64)
+    np.add.at(total, steps.step, sign)
+    left = np.flatnonzero(total)
+    return steps.group[left], steps.tick[left], total[left]

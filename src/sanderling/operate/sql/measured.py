@@ -5,18 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from sanderling.arrays import I64, Bools
 from sanderling.keys import Keys
 from sanderling.operate.sql.codes import Column, float_codes
 from sanderling.operate.sql.measures import Count, Extremes, Fed, Once, Sums, fed
 from sanderling.operate.sql.multiset import Multiset
 from sanderling.operate.sql.steps import Steps
 from sanderling.plans.nodes import AVG, COUNT, MAX, MIN, STDDEV, SUM
-
-I64 = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from sanderling.arrays import F64, I64, Bools
 from sanderling.kernels.sql.exact import walk_sums
 from sanderling.kernels.sql.ranking import walk_extremes
 from sanderling.kernels.sql.spread import walk_spreads
@@ -23,10 +23,6 @@ from sanderling.operate.sql.numbered import Grown
 from sanderling.operate.sql.ranking import Ranking
 from sanderling.operate.sql.steps import Steps
 from sanderling.plans.nodes import Order
-
-I64 = npt.NDArray[np.int64]
-F64 = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 
 ASCENDING = Order(0, is_descending=False, is_null_first=False)
 

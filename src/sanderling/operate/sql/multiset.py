@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from sanderling.arrays import I64
 from sanderling.kernels.sql.steps import walk_presence
 from sanderling.operate.sql.codes import Coder, Column
 from sanderling.operate.sql.numbered import Grown, Numbered, Waste
 from sanderling.operate.sql.order import by_row_and_time
-
-I64 = npt.NDArray[np.int64]
 
 
 class Multiset:

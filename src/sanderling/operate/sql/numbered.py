@@ -8,13 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sanderling.arrays import I64, Bools, most_kept
 from sanderling.kernels.rows import enter_rows, find_around, find_or_add_rows, find_rows
-
-I64 = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
-
-# Compaction waits for this much, so that little is not copied all the time.
-WORTH_COMPACTING = 10_000
 
 
 class Numbered:
@@ -76,12 +71,12 @@ class Waste:
     """When to compact: once the greater part of what is known is dead. Looking costs: it is rare."""
 
     def __init__(self) -> None:
-        self.look_at = WORTH_COMPACTING
+        self.look_at = most_kept(0)
 
     def is_too_much(self, known: int, alive: Callable[[], int], is_due: bool) -> bool:
         """`alive` counts what is, and is called only when it may matter, or when a look is due."""
         if known < self.look_at and not is_due:
             return False
         living = alive()
-        self.look_at = 2 * living + WORTH_COMPACTING
+        self.look_at = most_kept(living)
         return known >= self.look_at

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from sanderling.arrays import I64
 from sanderling.kernels.order import ordered_by
-
-I64 = npt.NDArray[np.int64]
 
 
 def by_row_and_time(row: I64, time: I64) -> I64:

@@ -8,13 +8,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sanderling.arrays import I64
 from sanderling.kernels.sql.ranking import Forest, Rule, enter_all
 from sanderling.operate.sql.codes import BITS, Coder
 from sanderling.operate.sql.multiset import Multiset
 from sanderling.operate.sql.numbered import Grown
 from sanderling.plans.nodes import Order
-
-I64 = npt.NDArray[np.int64]
 
 
 class Ranking(Multiset):

@@ -5,23 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from sanderling import relational
+from sanderling.arrays import I64
 from sanderling.operate.sql.codes import Column
 from sanderling.operate.sql.constants import Constants
 from sanderling.operate.sql.signed import Signed
-from sanderling.plans import nodes as tree
-
-I64 = npt.NDArray[np.int64]
+from sanderling.plans import nodes
 
 
 class Select:
     """Promises (tests/operate/test_simple.py): what fails on a row is NULL, and there is one zero."""
 
-    def __init__(self, node: tree.Select, constants: Constants):
+    def __init__(self, node: nodes.Select, constants: Constants):
         self.node = node
         self.constants = constants
 
@@ -38,12 +35,12 @@ class Select:
         columns = [
             self._read(name, rows).cast(c.type.arrow)
             if (name := _plain(c)) is not None
-            else finite(next(evaluated).cast(c.type.arrow))
+            else relational.finite(next(evaluated).cast(c.type.arrow))
             for c in self.node.columns
         ]
         return Signed(rows.query, rows.tick, rows.sign, columns)
 
-    def _evaluated(self, what: Sequence[tree.Computed], rows: Signed) -> list[pa.ChunkedArray]:
+    def _evaluated(self, what: Sequence[nodes.Computed], rows: Signed) -> list[pa.ChunkedArray]:
         if not what:
             return []
         reads = sorted({name for c in what for name in c.reads})
@@ -69,17 +66,9 @@ class Select:
         """Nothing is remembered."""
 
 
-def _plain(column: tree.Computed) -> str | None:
+def _plain(column: nodes.Computed) -> str | None:
     """The name of the column that this only repeats, if so."""
     for name in column.reads:
         if column.sql in (name, relational.quoted(name)):
             return name
     return None
-
-
-def finite(values: pa.ChunkedArray) -> pa.ChunkedArray:
-    """An expression without a finite value is NULL, and there is one zero."""
-    if not pa.types.is_floating(values.type):
-        return values
-    is_finite = pc.if_else(pc.is_finite(values), values, pa.scalar(None, values.type))
-    return pc.add(is_finite, pa.scalar(0.0, values.type))

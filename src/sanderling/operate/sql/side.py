@@ -5,19 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from sanderling.kernels.partners import Chains, Places, take_in
+from sanderling.arrays import F64, I64, Bools
+from sanderling.kernels.sql.partners import Chains, Party, Places, take_in
 from sanderling.keys import Keys
 from sanderling.operate.sql.cells import cells_of
 from sanderling.operate.sql.codes import Coder, Column, as_doubles, code
 from sanderling.operate.sql.numbered import Grown, Numbered
 from sanderling.operate.sql.signed import Signed
-
-I64 = npt.NDArray[np.int64]
-F64 = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +30,13 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Coming:
-    """Changes of a side on their way in: by number of their row, with the key of each (-1: has none)."""
+    """Changes of a side on their way in: by number of their row, with what each meets others by."""
 
     row: I64
     tick: I64
     sign: I64
     key: I64
     key_codes: I64
-    places: Places
 
 
 class Side:
@@ -67,7 +62,7 @@ class Side:
         for kept, values in zip(self._places, places, strict=True):
             if self.shape.place is not None:
                 kept.up_to(len(self.numbered))[row] = values
-        return Coming(row, changes.tick, changes.sign, key, key_codes, places)
+        return Coming(row, changes.tick, changes.sign, key, key_codes)
 
     def _keys(self, changes: Signed, codes: I64, radius: F64 | None) -> tuple[I64, Bools, Places]:
         """What rows meet by: query, equal columns, cell; and whether a row can meet anyone at all."""
@@ -97,15 +92,14 @@ class Side:
         return code(flat, type_, self.coder.texts)[0]
 
     def take_in(self, row: I64, sign: I64, keys: int) -> None:
-        n = len(self.numbered)
-        take_in(self.chains(keys), self._count.up_to(n), self._key.up_to(n), row, sign)
+        take_in(self.party(keys), row, sign)
 
-    def chains(self, keys: int) -> Chains:
+    def party(self, keys: int) -> Party:
+        """For the kernels, with room for so many keys."""
         n = len(self.numbered)
-        return Chains(self._head.up_to(keys), self._next.up_to(n), self._before.up_to(n))
-
-    def places(self) -> Places:
-        return Places(*(kept.up_to(len(self.numbered)) for kept in self._places))
+        chains = Chains(self._head.up_to(keys), self._next.up_to(n), self._before.up_to(n))
+        places = Places(*(kept.up_to(n) for kept in self._places))
+        return Party(chains, self._count.up_to(n), self._key.up_to(n), places, self._matches.up_to(n))
 
     @property
     def count(self) -> I64:

@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from sanderling.arrays import I64
 from sanderling.operate.sql.codes import Coder, Column
 from sanderling.operate.sql.numbered import Numbered
-
-I64 = npt.NDArray[np.int64]
 
 NO_QUERY = -1  # of the rows of a table, which are for all
 

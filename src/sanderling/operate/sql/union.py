@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from sanderling.arrays import I64
 from sanderling.operate.sql.signed import Signed, put_together
-
-I64 = npt.NDArray[np.int64]
 
 
 class Union:

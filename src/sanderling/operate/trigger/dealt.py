@@ -9,16 +9,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sanderling.arrays import I32, I64, Bools, key_ranks
 from sanderling.kernels.order import ordered_by
 from sanderling.kernels.trigger.deal import NOBODY, Sighted
-from sanderling.merge.ranks import key_ranks
 from sanderling.operate.sql.codes import Column
-from sanderling.route.sightings import Sightings
-
-I64 = npt.NDArray[np.int64]
-I32 = npt.NDArray[np.int32]
-F64 = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
+from sanderling.operate.trigger.sightings import Sightings
 
 
 class Arrived(NamedTuple):

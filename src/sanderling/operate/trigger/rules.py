@@ -7,12 +7,10 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from sanderling.arrays import F64, I64
 from sanderling.kernels.trigger.agree import EQUAL, LESS, MORE, Pairs, Rules
 from sanderling.plans.constraint_graph import FLOAT, Graph
 
-I64 = npt.NDArray[np.int64]
-F64 = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 Column = TypeVar("Column", np.int64, np.float64, np.bool_)
 
 TAKES = {"=": EQUAL, "<>": LESS | MORE, "<": LESS, "<=": LESS | EQUAL, ">": MORE, ">=": MORE | EQUAL}

@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from sanderling.arrays import I64, is_worth_compacting
 from sanderling.operate.sql.codes import Column
 
-I64 = npt.NDArray[np.int64]
-
-# Compaction waits for this much, so that little is not copied all the time.
-WORTH_COMPACTING = 10_000
 # Of so many numbers one is an event that is shown, or they are searched for.
 SPARSE = 16
 
@@ -56,7 +52,7 @@ class Shown:
     @property
     def is_large(self) -> bool:
         """Whether there is as much again as there was when all was forgotten but what lived."""
-        return len(self.order) > 2 * self._kept + WORTH_COMPACTING
+        return is_worth_compacting(len(self.order), self._kept)
 
     def keep(self, living: I64) -> None:
         is_kept = np.isin(self.order, living)

@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sanderling import relational
+from sanderling.arrays import I64, Bools, most_kept
 from sanderling.clock import tick_ends
 from sanderling.kernels.trigger.deal import deal
 from sanderling.kernels.trigger.solve import Events
@@ -25,18 +26,12 @@ from sanderling.operate.sql.constants import Constants
 from sanderling.operate.sql.signed import Signed
 from sanderling.operate.trigger.dealt import Arrived, arrived, int64, taker_of
 from sanderling.operate.trigger.shown import Shown, keep_living
+from sanderling.operate.trigger.sightings import Sightings
 from sanderling.operate.trigger.triggers import Solutions, Solver
-from sanderling.plans import nodes as tree
+from sanderling.plans import nodes
 from sanderling.plans.constraint_graph import FLOAT, Graph, complete
 from sanderling.plans.trigger_graph import stated
 from sanderling.route.by_space import ALONE, Partition, Tracts, floats
-from sanderling.route.sightings import Sightings
-
-# Compaction waits for this much, so that little is not copied all the time.
-WORTH_COMPACTING = 10_000
-
-I64 = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 
 NO_SIDES = Sides(np.zeros(1, np.int32), np.ones(1))
 
@@ -49,13 +44,13 @@ class Solve:
     space, it is told in the merge partition that is that event's home (test_trigger_space.py).
     """
 
-    def __init__(self, node: tree.Solve, constants: Constants, partition: Partition = ALONE):
+    def __init__(self, node: nodes.Solve, constants: Constants, partition: Partition = ALONE):
         self.node, self.constants, self.partition = node, constants, partition
         self.tracts = self._tracts()
         self.guests = 0  # rows of the last batch whose home is elsewhere
         self.over: I64 = np.empty(0, np.int64)  # ended, though their constants are still known
         self.next_order = 0
-        self.texts, self._many_texts = new_texts(), WORTH_COMPACTING
+        self.texts, self._many_texts = new_texts(), most_kept(0)
         self._of_texts = [
             place
             for place, value in enumerate(node.values)
@@ -80,12 +75,12 @@ class Solve:
     def _tracts(self) -> Tracts | None:
         """None: every event is at home here."""
         is_spread = self.node.halos and self.partition.of > 1 and len(self.constants.queries)
-        return Tracts.of(self.node, self.constants) if is_spread else None
+        return Tracts.of(self.node, self.constants.queries, self.constants.columns) if is_spread else None
 
     def _graph(self) -> Graph:
         queries = self._triggers()
 
-        def value_of(computed: tree.Computed) -> npt.NDArray[np.generic]:
+        def value_of(computed: nodes.Computed) -> npt.NDArray[np.generic]:
             return np.asarray(self.constants.computed(computed, queries).to_numpy())
 
         return complete(stated(self.node, value_of, len(queries)))
@@ -119,7 +114,7 @@ class Solve:
         values[:, self._of_texts] = new.reshape(len(values), len(self._of_texts))
         self.solver.set_values(values)
         self.texts = Keys(self.texts.all.take(pa.array(used)))
-        self._many_texts = 2 * len(self.texts) + WORTH_COMPACTING
+        self._many_texts = most_kept(len(self.texts))
 
     def _arriving(self, some: Sightings) -> Sightings:
         """Without readings from before their query began."""

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from sanderling.arrays import F64, I64, Bools
 from sanderling.clock import NEVER
 from sanderling.kernels.order import ordered_by
 from sanderling.kernels.trigger.live import (
@@ -35,10 +35,6 @@ from sanderling.kernels.trigger.search import new_desk
 from sanderling.kernels.trigger.solve import DONE, TOLD_IS_FULL, Events, How, advance, new_found
 from sanderling.operate.trigger.rules import rules_of
 from sanderling.plans.constraint_graph import Graph
-
-I64 = npt.NDArray[np.int64]
-F64 = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 
 LOOSE, TIGHT = "loose", "tight"
 GRID, LISTS = "grid", "lists"

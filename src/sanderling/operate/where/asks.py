@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sanderling.arrays import I32, I64, U64, Bools, differs
 from sanderling.figures import Figures
 from sanderling.kernels.inside.cross import Moves, Rules
-from sanderling.merge.differ import differs
 from sanderling.operate.readings.pairs import MoveBatch
 from sanderling.operate.readings.readings import LastReadings, Stored
 from sanderling.operate.where.comparisons import comparisons, is_compared
@@ -25,12 +25,6 @@ from sanderling.operate.where.orders import BY_DUCKDB, PLAINLY, First, Ordered, 
 from sanderling.operate.where.slots import slots_of
 from sanderling.operate.where.slotted import Slotted
 from sanderling.plans.plan import EVERYWHERE, POLYGON, StreamPlan, Template, previous_of
-
-Bools = npt.NDArray[np.bool_]
-I64 = npt.NDArray[np.int64]
-I32 = npt.NDArray[np.int32]
-F64 = npt.NDArray[np.float64]
-U64 = npt.NDArray[np.uint64]
 
 # The kernel judges a polygon by its bounds, so every move inside them has to be looked at.
 PLACE_BIT = np.uint64(1)

@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-Bools = npt.NDArray[np.bool_]
+from sanderling.arrays import Bools
 
 COLUMN, CONSTANT = r'"r:([^"]+)"', r'"(q:p\d+)"'
 OP = r"(=|<>|<=|>=|<|>)"

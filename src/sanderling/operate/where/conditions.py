@@ -11,19 +11,16 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from sanderling import relational
+from sanderling.arrays import I64, Bools
 from sanderling.operate.where.comparisons import Values, comparisons, values_of
 from sanderling.operate.where.comparisons import judged as judged_plainly
 from sanderling.operate.where.comparisons import judged_pairs as pairs_judged_plainly
 from sanderling.plans.plan import Template
 from sanderling.plans.selection import distinct_constants
-
-Bools = npt.NDArray[np.bool_]
-I64 = npt.NDArray[np.int64]
 
 Columns = Callable[[str], pa.ChunkedArray]
 

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from sanderling.arrays import F64, I64, U64
 from sanderling.kernels.inside.cross import IS, WAS, Moves, Rules, cross
 from sanderling.kernels.inside.grid import Geometry, build_grid
-
-F64 = npt.NDArray[np.float64]
-I64 = npt.NDArray[np.int64]
-U64 = npt.NDArray[np.uint64]
 
 # So many moves; fewer where regions are many, since all of them may hold a place.
 MOVES, MEETINGS, FEWEST = 1_024, 1 << 21, 16

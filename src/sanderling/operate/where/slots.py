@@ -3,8 +3,8 @@
  slot      0 │ 1 │  2  │ 3 │  4  │ 5 │    6    │ 7
  value       b0        b1        b2              no number
 
-They hold as comparisons do (operate/comparisons.py). Where conditions compare other columns too, or are so
-many that not each bound is a slot, slots say who may take a value, and the rest is judged by the pair.
+They hold as comparisons do (comparisons.py). Where conditions compare other columns too, or are so many that
+not each bound is a slot, slots say who may take a value, and the rest is judged by the pair.
 """
 
 from __future__ import annotations
@@ -17,13 +17,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sanderling.arrays import I32, I64, Bools
 from sanderling.kernels.order import ordered_by
 from sanderling.kernels.trigger.sightings import listed_by_slot
 from sanderling.operate.where.comparisons import Comparison, Numbers, comparisons, is_number, values_of
 
-I64 = npt.NDArray[np.int64]
-I32 = npt.NDArray[np.int32]
-Bools = npt.NDArray[np.bool_]
 Values = npt.NDArray[Any]
 
 # How often conditions may stand in slots, all together.

@@ -6,17 +6,13 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from sanderling.arrays import I32, I64, Bools
 from sanderling.operate.where.comparisons import Numbers, values_of
 from sanderling.operate.where.conditions import Columns, pairs_judged
 from sanderling.operate.where.slots import Slots
 from sanderling.plans.plan import Template
-
-I64 = npt.NDArray[np.int64]
-I32 = npt.NDArray[np.int32]
-Bools = npt.NDArray[np.bool_]
 
 # That may be judged at a time: what conditions read of them is held.
 MOST_PAIRS = 1 << 22

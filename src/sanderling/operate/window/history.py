@@ -14,26 +14,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from sanderling.arrays import F64, I64, Bools, Growing, Pile, flat, float64_of, int64_of, is_worth_compacting
 from sanderling.batches import TS, ListingBatch
 from sanderling.catalog import Stream
 from sanderling.clock import NOTHING_YET, tick_end, tick_ends
 from sanderling.kernels.readings.fold import stale_tick
 from sanderling.kernels.window.history import link, relink
 from sanderling.keys import Keys
-from sanderling.operate.growing import Growing, Pile
-from sanderling.operate.readings.readings import flat, float64_of, int64_of
 from sanderling.operate.window.holders import Holder, holder_of
 from sanderling.plans.plan import ALWAYS, NEVER, TIME, StreamPlan, Window
-
-I64 = npt.NDArray[np.int64]
-F64 = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
-
-# Compaction waits for this much, so that small windows are not copied all the time.
-WORTH_COMPACTING = 10_000
 
 # Columns of what is saved, behind those of a reading.
 SEGMENT, CUT, NUMBER, LEAVE = "__segment", "__cut", "__number", "__leave"
@@ -100,9 +91,18 @@ class History:
 
         So of what goes by time no shard knows more than another, whatever readings it has.
         """
+        return tick_end(min([self._oldest_time, *self.ts[:1].tolist()]), self.stream.tick_us)
+
+    @property
+    def oldest_shown(self) -> int:
+        """The same, but for readings that n ROWS alone holds: which these are differs from shard to shard."""
+        shown = np.flatnonzero(self._held_by({w for w in self._living(self._ends) if not w.is_of_all}))
+        return tick_end(min([self._oldest_time, *self.ts[shown[:1]].tolist()]), self.stream.tick_us)
+
+    @property
+    def _oldest_time(self) -> int:
         size = max((w.size for w in self._living(self._ends) if w.is_of_time), default=1)
-        oldest = self.closed_to if self.closed_to == NOTHING_YET else self.closed_to - size + 1
-        return tick_end(min([oldest, *self.ts[:1].tolist()]), self.stream.tick_us)
+        return self.closed_to if self.closed_to == NOTHING_YET else self.closed_to - size + 1
 
     def __len__(self) -> int:
         return len(self._ts)
@@ -267,7 +267,7 @@ class History:
 
     def _forget_some(self) -> None:
         """Once there is as much again as was needed the last time somebody looked."""
-        if len(self) > 2 * self._tidied + WORTH_COMPACTING:
+        if is_worth_compacting(len(self), self._tidied):
             self.tidy()
 
     def tidy(self) -> None:

@@ -5,19 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from sanderling.arrays import I64, Growing
 from sanderling.clock import tick_ends
 from sanderling.kernels.window.history import meet, push, rechain, recount, release
-from sanderling.operate.growing import Growing
 from sanderling.operate.where.conditions import judged
 from sanderling.plans.plan import ALWAYS, NEVER, NEXT, PER_KEY, UNTIL, Window
 
 if TYPE_CHECKING:
     from sanderling.operate.window.history import History
 
-I64 = npt.NDArray[np.int64]
 
 # So many readings of an object are compared with those held at once: more, and readings are compared
 # with some that others of them have ended; fewer, and a batch takes more rounds.

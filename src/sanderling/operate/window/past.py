@@ -59,6 +59,7 @@ class Past:
             # What is there then is to follow from the readings, not from when something was last tidied up.
             self.held.history.tidy()
             self.held.whereabouts.forget(self.held.history.oldest_tick, is_now=True)
+            self.held.whereabouts.hide(self.held.history.oldest_shown)
             self.held.history.turn_to(plan, self.objects.store_schema, self.objects.last())
             self._follow(self.held.whereabouts, plan.focals, was_following)
 

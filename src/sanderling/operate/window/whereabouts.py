@@ -2,6 +2,9 @@
 
 A reading in a window is judged by the region as it was in the reading's own tick: when it comes, and
 again when it leaves.
+
+Where n ROWS is, a shard with few readings holds older ones than others, and knows of older ticks. What only
+they need is hidden from windows that come later: what these begin with is the same in any number of shards.
 """
 
 from __future__ import annotations
@@ -10,29 +13,27 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sanderling.clock import tick_ends
+from sanderling.arrays import F64, I64, Bools, Growing, flat, float64_of, int64_of, is_worth_compacting
+from sanderling.clock import NOTHING_YET, tick_ends
 from sanderling.keys import Keys
-from sanderling.operate.growing import Growing
 from sanderling.operate.readings.pairs import MoveBatch
-from sanderling.operate.readings.readings import LastReadings, flat, float64_of, int64_of
-
-F64 = npt.NDArray[np.float64]
-I64 = npt.NDArray[np.int64]
+from sanderling.operate.readings.readings import LastReadings
 
 # So many notes at least stand between two places at which everybody's whereabouts are written down.
 STRIDE = 1024
-WORTH_COMPACTING = 10_000
 
 
 class Whereabouts:
     """Notes of who was where from which tick on, in order of tick; NaN: nowhere.
 
-    Promise (tests/engine/test_whereabouts.py): `at` says what the notes up to a tick add up to, whatever was
-    forgotten of older ones.
+    Promises (tests/engine/test_whereabouts.py):
+      forgetting  `at` says what the notes up to a tick add up to, whatever was forgotten of older ones
+      placing     where `is_hidden` says no, all shards know the same
     """
 
     def __init__(self, focals: pa.Array):
         self.focals = focals
+        self._since: I64 = np.full(len(focals), NOTHING_YET)  # by focal object: before this tick it is hidden
         self.forget_all()
 
     def _begin(self, focal: I64, tick: I64, x: F64, y: F64) -> None:
@@ -93,11 +94,21 @@ class Whereabouts:
         """Where the focal objects were after a tick, by number."""
         return self._up_to(int(np.searchsorted(self._tick.all, tick, side="right")))
 
+    def is_hidden(self, tick: I64 | int, focal: I64) -> Bools:
+        """Of which focal objects other shards may not know where they were after a tick."""
+        return np.asarray(tick < self._since[focal])
+
     # ----- what is forgotten, saved and restored
+
+    def hide(self, before: int) -> None:
+        """Only those who hold readings of ticks before this one may ask about these any more."""
+        end = int(np.searchsorted(self._tick.all, before, side="right"))
+        # The last note of each stays, as if the others had been forgotten.
+        np.maximum.at(self._since, self._focal.all[:end], self._tick.all[:end])
 
     def forget(self, before: int, is_now: bool = False) -> None:
         """Nobody asks about ticks before this one any more."""
-        if not is_now and len(self) <= 2 * self._tidied + WORTH_COMPACTING:
+        if not is_now and not is_worth_compacting(len(self), self._tidied):
             return
         end = int(np.searchsorted(self._tick.all, before, side="right"))
         last = np.full(len(self.focals), -1)
@@ -106,6 +117,7 @@ class Whereabouts:
         self._begin(self._focal.all[kept], self._tick.all[kept], self._x.all[kept], self._y.all[kept])
 
     def forget_all(self) -> None:
+        self._since[:] = NOTHING_YET
         nothing, nowhere = np.empty(0, np.int64), np.empty(0)
         self._begin(nothing, nothing, nowhere, nowhere)
 
@@ -113,14 +125,19 @@ class Whereabouts:
         """Follows these focal objects from now on; of those that are new nothing is known."""
         number = Keys(focals).find(self.focals)[self._focal.all] if len(self.focals) else self._focal.all
         known = number >= 0
-        self.focals = focals
+        since = self._since[self._focal.all[known]]
+        self.focals, self._since = focals, np.full(len(focals), NOTHING_YET)
+        self._since[number[known]] = since
         self._begin(number[known], self._tick.all[known], self._x.all[known], self._y.all[known])
 
     def saved(self) -> pa.Table:
         keys = self.focals.take(pa.array(self._focal.all))
         columns = {"key": keys, "tick": self._tick.all, "x": self._x.all, "y": self._y.all}
+        columns["since"] = self._since[self._focal.all]
         return pa.table({name: pa.array(values) for name, values in columns.items()})
 
     def restore(self, table: pa.Table) -> None:
         number = Keys(self.focals).find(flat(table.column("key")))
+        self._since[:] = NOTHING_YET
+        self._since[number] = int64_of(table, "since")
         self._begin(number, int64_of(table, "tick"), float64_of(table, "x"), float64_of(table, "y"))

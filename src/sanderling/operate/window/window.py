@@ -15,9 +15,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 import pyarrow.compute as pc
 
-from sanderling.batches import DeltaBatch, LatestBatch, SightingBatch
+from sanderling.arrays import I64, Bools, flat
+from sanderling.batches import HIDDEN, DeltaBatch, LatestBatch, SightingBatch
 from sanderling.figures import Figures
 from sanderling.kernels.inside.cross import Moves, Rules, cross
 from sanderling.kernels.inside.grid import ABSENT, Geometry, Grid, build_grid, no_grid
@@ -25,7 +27,7 @@ from sanderling.kernels.trigger.sightings import listed
 from sanderling.operate.inside.moving import extent, moving_geometry
 from sanderling.operate.inside.tell import Tell, Told
 from sanderling.operate.readings.pairs import MoveBatch, PairBatch
-from sanderling.operate.readings.readings import LastReadings, flat
+from sanderling.operate.readings.readings import LastReadings
 from sanderling.operate.where.asks import Asks, alike
 from sanderling.operate.where.orders import Ordered, Orders
 from sanderling.operate.where.probe import a_few, arrived, found
@@ -33,9 +35,6 @@ from sanderling.operate.where.slotted import MOST_PAIRS
 from sanderling.operate.window.history import History
 from sanderling.operate.window.whereabouts import Whereabouts
 from sanderling.plans.plan import EVERYWHERE, NEVER, StreamPlan, Template, Window, window_operator
-
-Bools = npt.NDArray[np.bool_]
-I64 = npt.NDArray[np.int64]
 
 # For fewer readings of a tick than this no grid over moving regions is made.
 WORTH_A_GRID = 8
@@ -164,7 +163,25 @@ class Windowed:
         is_beginning = ~state.is_live & self._lives(tick, ready)
         if not is_beginning.any():
             return state, []
-        return self._with_live(state.is_live | is_beginning), self._whole(is_beginning, tick, held)
+        told = [self._marked(batch, held) for batch in self._whole(is_beginning, tick, held)]
+        return self._with_live(state.is_live | is_beginning), told
+
+    def _marked(self, batch: Told, held: Held) -> Told:
+        """Of the last of all: with a mark at those that met a region where it is hidden."""
+        if not isinstance(batch, LatestBatch):
+            return batch
+        regions, history, rows = self.plan.regions, held.history, batch.rows
+        mine = np.flatnonzero((regions.template == batch.template) & (regions.focal >= 0))
+        if not len(mine) or not rows.num_rows:
+            return batch
+        by_number = np.argsort(history.number)
+        number = rows.column("number").to_numpy()
+        ticks = history.ticks(by_number[np.searchsorted(history.number[by_number], number)])
+        focal_of = np.full(int(regions.query.max()) + 1, -1)
+        focal_of[regions.query[mine]] = regions.focal[mine]
+        focal = focal_of[rows.column("query").to_numpy()]
+        is_hidden = (focal >= 0) & held.whereabouts.is_hidden(ticks, focal)
+        return LatestBatch(batch.template, rows.append_column(HIDDEN, pa.array(is_hidden)))
 
     def answer(self, state: WindowState, queries: list[int], tick: int, held: Held) -> list[DeltaBatch]:
         """The whole answers of those of the queries that live; the merge stage knows the last of all."""
@@ -316,13 +333,16 @@ class Windowed:
         by_tick = np.argsort(ticks, kind="stable")
         some, ticks = some[by_tick], ticks[by_tick]
         kind, w, h = extent(self.plan, ids)
+        # Which of the last of all may be looked up where it is hidden, the merge stage knows.
+        may_look = np.array([w.is_of_all for w in self.windows])[self.window_of[ids]]
         keys = flat(history.store.column(self.plan.stream.key).take(passage.row[some]))
         focal = held.focals.keys.find(keys)
         edges = [0, *(np.flatnonzero(np.diff(ticks)) + 1), len(ticks)] if len(ticks) else []
         pairs = []
         for start, end in pairwise(edges):
             x, y = (place[regions.focal[ids]] for place in held.whereabouts.at(int(ticks[start])))
-            kinds = np.where(np.isnan(x), ABSENT, kind).astype(np.int8)
+            is_hidden = held.whereabouts.is_hidden(int(ticks[start]), regions.focal[ids]) & ~may_look
+            kinds = np.where(np.isnan(x) | is_hidden, ABSENT, kind).astype(np.int8)
             geometry = Geometry(kinds, x, y, w, h)
             grid = build_grid(geometry) if end - start >= WORTH_A_GRID else no_grid(geometry)
             now = some[start:end]

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import shapely
 
+from sanderling.arrays import F64
 from sanderling.language.statements import (
     CircleShape,
     MovingCircleShape,
@@ -18,8 +18,6 @@ from sanderling.language.statements import (
 )
 from sanderling.plan.query.relations import Shape
 from sanderling.plans.plan import BOX, DISC, EVERYWHERE, POLYGON
-
-F64 = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

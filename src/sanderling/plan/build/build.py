@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sanderling.arrays import I64
 from sanderling.catalog import Names, Stream, Table
 from sanderling.clock import ticks_from
 from sanderling.plan.many.cohorts import Cohort, TableRows
@@ -31,10 +32,9 @@ from sanderling.plans.plan import (
     StreamPlan,
     Template,
     previous_of,
+    row_in,
 )
 from sanderling.plans.tables import planned_table
-
-I64 = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,15 +238,6 @@ def _by_query(query: I64) -> I64:
     """Rows of queries that are there, in order; stable: a table's rows stay as they are."""
     order = np.argsort(query, kind="stable")
     return order[int(np.searchsorted(query[order], 0)) :]
-
-
-def row_in(template: npt.NDArray[np.int32]) -> I64:
-    """How many rows of the same template stand before."""
-    by_template = np.argsort(template, kind="stable")
-    grouped = template[by_template]
-    rows = np.empty(len(template), np.int64)
-    rows[by_template] = np.arange(len(template)) - np.searchsorted(grouped, grouped)
-    return rows
 
 
 def _constants(cohorts: list[Numbered]) -> tuple[pa.Table, ...]:

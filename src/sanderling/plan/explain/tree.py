@@ -11,7 +11,7 @@ from sanderling.figures import Tally
 from sanderling.plan.explain.outline import Outline
 from sanderling.plan.explain.shards import merged_words, named, parts_of
 from sanderling.plan.explain.trigger import notes_of_solve, words_of_solve
-from sanderling.plans import nodes as tree
+from sanderling.plans import nodes
 from sanderling.plans.nodes import Computed, Node, children_of, numbered
 from sanderling.plans.plan import Plan, PlannedQuery, PlannedTree
 
@@ -29,17 +29,17 @@ class TreeWords:
 
     def outline(self, node: Node, outputs: Sequence[str] | None = None) -> Outline:
         """A node and all below it; `outputs` are what the answer calls its columns."""
-        if isinstance(node, tree.Branch):
+        if isinstance(node, nodes.Branch):
             return self._branch(node)
         children = children_of(node)
-        below = outputs if isinstance(node, tree.Distinct | tree.First) else None
+        below = outputs if isinstance(node, nodes.Distinct | nodes.First) else None
         return Outline(
             self._words(node, outputs), MERGE, self._notes(node),
             tuple(self.outline(child, below) for child in children), (self._operator(node),),
         )  # fmt: skip
 
     def _notes(self, node: Node) -> tuple[str, ...]:
-        if not isinstance(node, tree.Solve):
+        if not isinstance(node, nodes.Solve):
             return ()
         columns = [self.names(branch) for branch in node.branches]
         return notes_of_solve(node, columns, self.planned.constants, self._row)
@@ -47,7 +47,7 @@ class TreeWords:
     def _operator(self, node: Node) -> str:
         return f"tree {self.planned.template.id} {numbered(self.planned.root)[node]}"
 
-    def _branch(self, node: tree.Branch) -> Outline:
+    def _branch(self, node: nodes.Branch) -> Outline:
         template = self.plan.templates()[self.planned.branches[node.number]]
         stream = next(s for s in self.plan.streams if s.stream.name == template.stream)
         of = f" of {_called(template.stream, node.alias)}"
@@ -57,33 +57,35 @@ class TreeWords:
 
     def _words(self, node: Node, outputs: Sequence[str] | None) -> str:
         match node:
-            case tree.TableRows(table, columns):
+            case nodes.TableRows(table, columns):
                 return f"table {_called(table, node.alias)}: {', '.join(columns)}"
-            case tree.Select():
+            case nodes.Select():
                 return self._select(node, outputs)
-            case tree.Join():
+            case nodes.Join():
                 return self._join(node)
-            case tree.Aggregate(_, groups):
+            case nodes.Aggregate(_, groups):
                 names = self.names(node)
                 sums = [named(w, n) for w, n in zip(names, outputs or names, strict=True)][len(groups) :]
                 by = f" by {', '.join(names[: len(groups)])}" if groups else ""
                 return f"aggregate: {', '.join(sums)}{by}" if sums else f"aggregate{by}"
-            case tree.Distinct():
+            case nodes.Distinct():
                 return "distinct"
-            case tree.Solve():
+            case nodes.SetOperation(kind, is_all):
+                return f"{kind} all" if is_all else kind
+            case nodes.Solve():
                 return words_of_solve(node)
-            case tree.First():
+            case nodes.First():
                 names = self.names(node.child)
                 orders = ", ".join(_order(order, names) for order in node.orders)
                 return f"first {self._constant(node.count)} by {orders}"
             case _:
                 return "union all"
 
-    def _select(self, node: tree.Select, outputs: Sequence[str] | None) -> str:
+    def _select(self, node: nodes.Select, outputs: Sequence[str] | None) -> str:
         under = self.names(node.child)
         condition = ""
         if node.where is not None:
-            word = "having" if isinstance(node.child, tree.Aggregate) else "where"
+            word = "having" if isinstance(node.child, nodes.Aggregate) else "where"
             condition = f"{word} {_shown(node.where, under)}"
         words = [_shown(c, under) for c in node.columns]
         names = self.names(node) if outputs is None else outputs
@@ -92,7 +94,7 @@ class TreeWords:
         items = ", ".join(named(w, n) for w, n in zip(words, names, strict=True))
         return f"select {items} {condition}".rstrip()
 
-    def _join(self, node: tree.Join) -> str:
+    def _join(self, node: nodes.Join) -> str:
         conditions = [node.words] if node.words else []
         if node.near is not None:
             sign = "<" if node.near.is_open else "<="
@@ -115,19 +117,19 @@ class TreeWords:
     def names(self, node: Node) -> list[str]:
         """What people call its columns."""
         match node:
-            case tree.Branch(number):
+            case nodes.Branch(number):
                 return [o.words for o in self.plan.templates()[self.planned.branches[number]].outputs]
-            case tree.TableRows(_, columns):
+            case nodes.TableRows(_, columns):
                 return list(columns)
-            case tree.Solve(branches, _, variables):
+            case nodes.Solve(branches, _, variables):
                 of = [self.names(branch) for branch in branches]
                 return [f"{v.name}.{of[v.branch][c]}" for v in variables for c in v.shown]
-            case tree.Select(child, _, columns):
+            case nodes.Select(child, _, columns):
                 under = self.names(child)
                 return [c.name or _shown(c, under) for c in columns]
-            case tree.Join(left, right):
+            case nodes.Join(left, right):
                 return self.names(left) + self.names(right)
-            case tree.Aggregate(child, groups, sums):
+            case nodes.Aggregate(child, groups, sums):
                 under = self.names(child)
                 return [*(under[g] for g in groups), *(_sum(s, under) for s in sums)]
             case _:
@@ -140,12 +142,12 @@ def _shown(computed: Computed, under: Sequence[str]) -> str:
     return under[int(computed.words[1:])] if is_unwritten else computed.words
 
 
-def _sum(found: tree.Sum, under: Sequence[str]) -> str:
+def _sum(found: nodes.Sum, under: Sequence[str]) -> str:
     of = "*" if found.column is None else under[found.column]
     return f"{found.kind.upper()}({'DISTINCT ' if found.is_distinct else ''}{of})"
 
 
-def _order(order: tree.Order, names: Sequence[str]) -> str:
+def _order(order: nodes.Order, names: Sequence[str]) -> str:
     nulls = f" NULLS {'FIRST' if order.is_null_first else 'LAST'}"
     is_usual = order.is_null_first != order.is_descending  # NULL is smaller than everything
     return names[order.column] + (" DESC" if order.is_descending else "") + ("" if is_usual else nulls)

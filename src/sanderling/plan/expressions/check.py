@@ -20,7 +20,9 @@ from sanderling.errors import Place, QueryError, did_you_mean
 from sanderling.language.grammar.dialect import LocationInside, unknown_type
 from sanderling.language.grammar.trigger import Duration
 from sanderling.language.statements import Span, Spot
+from sanderling.macros import BACKSLASH
 from sanderling.plan.expressions import functions
+from sanderling.plan.expressions.patterns import is_whole_pattern
 from sanderling.plan.expressions.rewrite import engine_sql, pair_column
 from sanderling.plan.expressions.times import time_of
 from sanderling.plans.plan import previous_of
@@ -175,7 +177,7 @@ def check(node: exp.Expr, scope: Scope) -> None:
         if is_previous(n):
             _check_previous(n, scope)
             continue
-        if kind not in functions.ALLOWED:
+        if kind not in functions.ALLOWED or not _is_listed(n):
             raise _not_allowed(n, scope)
         if kind is exp.In and n.args.get("query"):
             raise _not_allowed(n.args["query"], scope)
@@ -193,6 +195,14 @@ def check(node: exp.Expr, scope: Scope) -> None:
             _check_interval(n, scope)
         if kind in (exp.RegexpLike, exp.RegexpExtract, exp.Escape):
             _check_pattern(n, scope)
+        if kind in (exp.Like, exp.ILike) and isinstance(n.expression, exp.Literal):
+            _check_like(n, scope)
+
+
+def _is_listed(n: exp.Expr) -> bool:
+    """Whether a function was called by a name that it has here; sqlglot knows some by many."""
+    called = n.meta.get("called") if n._meta else None
+    return called is None or called.lower() in functions.NAMES
 
 
 def is_previous(n: exp.Expr) -> bool:
@@ -218,7 +228,8 @@ def resolve_previous(holder: exp.Expr, scope: Scope) -> None:
 
 
 def _not_allowed(n: exp.Expr, scope: Scope) -> QueryError:
-    name = n.name if isinstance(n, exp.Anonymous) else scope.word_of(n)
+    called = n.meta.get("called", "") if n._meta else ""
+    name = n.name if isinstance(n, exp.Anonymous) else called or scope.word_of(n)
     if isinstance(n, LocationInside):
         return scope.refuse(
             n, "query.unsupported", "INSIDE stands in WHERE only", "write WHERE location INSIDE …"
@@ -235,8 +246,8 @@ def _not_allowed(n: exp.Expr, scope: Scope) -> QueryError:
     if isinstance(n, exp.Query) or n.find(exp.Query):
         hint = "join it: JOIN (SELECT DISTINCT …) AS name ON …, or LEFT JOIN … WHERE its key IS NULL for NOT"
         return scope.refuse(n, "query.unsupported", "a query stands in FROM only", hint)
-    if isinstance(n, exp.Func):
-        hint = did_you_mean(name, functions.FUNCTIONS) or "see the list of functions in the documentation"
+    if isinstance(n, exp.Func) or called:
+        hint = did_you_mean(name, functions.NAMES) or "see the list of functions in the documentation"
         return scope.refuse(n, "query.unknown_function", f'no function is named "{name}"', hint)
     what = READABLE.get(type(n), type(n).__name__)
     return scope.refuse(n, "query.unsupported", f"{what} is not supported here", "write it in plain SQL")
@@ -280,6 +291,15 @@ def _check_pattern(n: exp.Expr, scope: Scope) -> None:
     if any(p is not None and not isinstance(p, exp.Literal) for p in parts):
         hint = "write the pattern in quotes"
         raise scope.refuse(n, "query.wrong_type", "a pattern has to be a constant", hint)
+
+
+def _check_like(n: exp.Expr, scope: Scope) -> None:
+    escape = n.parent.expression.this if isinstance(n.parent, exp.Escape) else BACKSLASH
+    if len(escape) != 1:
+        raise scope.refuse(n, "query.wrong_type", "ESCAPE takes one character", "write ESCAPE '/'")
+    if not is_whole_pattern(n.expression.this, escape):
+        hint = f"write {escape}{escape} for the sign itself"
+        raise scope.refuse(n, "query.wrong_type", f"nothing stands behind the last {escape}", hint)
 
 
 def lift(node: exp.Expr, scope: Scope, constants: list[Constant]) -> exp.Expr:
@@ -357,7 +377,7 @@ ORDINARY = {"STRING": "a", "TIMESTAMP": datetime(2008, 5, 23), "DATE": date(2008
 def try_out(sql: str, columns: dict[str, SqlType]) -> None:
     """Evaluates an expression once over NULLs and once over ordinary values; raises what would end a run."""
     table = pa.table({n: pa.array([None, ORDINARY.get(t.name, 1)], t.arrow) for n, t in columns.items()})
-    relational.evaluate([sql], table if columns else pa.table({"one": [0]}))
+    relational.tried([sql], table if columns else pa.table({"one": [0]}))
 
 
 def bind(node: exp.Expr, scope: Scope, columns: dict[str, SqlType]) -> str:
@@ -413,6 +433,7 @@ OPERATOR_NAMES = {
     "!~~": "LIKE",
     "like_escape": "LIKE",
     "regexp_matches": "RLIKE",
+    "regexp_full_match": "LIKE",
 }
 
 

@@ -28,6 +28,14 @@ NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUB
 # Which family a CAST cannot come from, by the family it goes to.
 NO_CAST = {(TIME, NUMBER), (NUMBER, TIME), (TIME, TRUTH), (TRUTH, TIME)}
 
+# What is true or false, whatever stands in it.
+PREDICATES = (
+    *functions.COMPARISONS, exp.Connector, exp.Not, exp.Is, exp.In, exp.Between, exp.Like, exp.ILike,
+    exp.RegexpLike,
+)  # fmt: skip
+# Operators that are written by the types of their operands.
+TAKING_TYPES = (exp.IntDiv, exp.BitwiseLeftShift, exp.BitwiseRightShift, exp.Ceil, exp.Floor)
+
 TypesOf = Callable[[tuple[str, ...], frozenset[str]], tuple[str, ...]]
 
 
@@ -43,17 +51,75 @@ class Demand:
 def settle(node: exp.Expr, scope: Scope, types_of: TypesOf) -> None:
     """Refuses what does not go together; texts beside times become times, casts learn what they cast."""
     demands = list(_demands(node))
-    parts = [p for d in demands for p in d.parts]
-    if not parts:
-        return
-    written = [engine_sql(p, scope) for p in parts]
-    reads = frozenset().union(*(r for _, r in written))
-    types = dict(zip(map(id, parts), types_of(tuple(sql for sql, _ in written), reads), strict=True))
+    types = _Typed(node, demands, scope, types_of).types if demands else {}
     for demand in demands:
         if isinstance(demand.node, exp.Cast):
             _check_cast(demand.node, types[id(demand.parts[0])], scope)
         else:
             _check(demand, types, scope)
+
+
+class _Typed:
+    """The types of all parts, innermost first.
+
+    What has a type stands as a NULL of it in what is around it, so that nothing is written twice: a twin
+    of the expression is taken apart from the inside.
+    """
+
+    def __init__(self, node: exp.Expr, demands: list[Demand], scope: Scope, types_of: TypesOf):
+        self.scope, self.types_of = scope, types_of
+        self.types: dict[int, str] = {}
+        twin = node.copy()
+        self.twins = {id(n): other for n, other in zip(node.walk(), twin.walk(), strict=True)}
+        self.demands = demands
+        parts = {id(p): p for d in demands for p in d.parts}
+        for part in parts.values():
+            if isinstance(part.unnest(), PREDICATES):
+                self._know(part, "BOOLEAN")
+            elif isinstance(part, exp.Literal):
+                self._know(part, _type_of(part))
+        for level in _by_depth(node, {at: p for at, p in parts.items() if at not in self.types}):
+            self._ask(level)
+
+    def _ask(self, parts: list[exp.Expr]) -> None:
+        written = [engine_sql(self.twins[id(p)], self.scope) for p in parts]
+        reads = frozenset().union(*(r for _, r in written))
+        for part, type_ in zip(parts, self.types_of(tuple(sql for sql, _ in written), reads), strict=True):
+            self._know(part, type_)
+
+    def _know(self, part: exp.Expr, type_: str) -> None:
+        self.types[id(part)] = type_
+        twin, above = self.twins[id(part)], part.parent
+        if isinstance(above, exp.Cast):
+            self.twins[id(above)].meta["source"] = type_
+        if isinstance(above, TAKING_TYPES):
+            for node in (above, self.twins[id(above)]):
+                found = tuple(self.types.get(id(p), "DOUBLE") for p in _operands(above))
+                node.meta["sources"] = found
+        if not isinstance(part, (exp.Column, exp.Literal, exp.Null)):
+            twin.replace(exp.Var(this="NULL" if "NULL" in type_ else f"NULL::{type_}"))
+
+
+def _type_of(literal: exp.Literal) -> str:
+    if literal.is_string:
+        return "VARCHAR"
+    if not literal.this.isdigit() or int(literal.this) >= 2**63:
+        return "DOUBLE"
+    return "INTEGER" if int(literal.this) < 2**31 else "BIGINT"
+
+
+def _by_depth(node: exp.Expr, parts: dict[int, exp.Expr]) -> list[list[exp.Expr]]:
+    """Parts in which no other is, then those that hold only these, and so on."""
+    depth: dict[int, int] = {}
+    levels: list[list[exp.Expr]] = []
+    for n in reversed(list(node.walk())):
+        within = max((depth[id(child)] for child in n.iter_expressions()), default=0)
+        if id(n) in parts:
+            levels += [[]] if within == len(levels) else []
+            levels[within].append(n)
+            within += not isinstance(n, (exp.Column, exp.Literal, exp.Null))
+        depth[id(n)] = 0 if isinstance(n, PREDICATES) else within
+    return levels
 
 
 def _demands(node: exp.Expr) -> Iterator[Demand]:
@@ -78,6 +144,12 @@ def _demands(node: exp.Expr) -> Iterator[Demand]:
             yield Demand(n, [n.this], TRUTH)
         elif isinstance(n, exp.Cast):
             yield Demand(n, [n.this])
+        elif isinstance(n, TAKING_TYPES):
+            yield Demand(n, _operands(n), NUMBER)
+
+
+def _operands(n: exp.Expr) -> list[exp.Expr]:
+    return [part for part in (n.this, n.args.get("expression")) if part is not None]
 
 
 def _of_case(n: exp.Case) -> Iterator[Demand]:

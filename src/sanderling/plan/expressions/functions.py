@@ -35,6 +35,17 @@ FUNCTIONS: dict[str, type[exp.Expression]] = {
     "trim": exp.Trim, "truncate": exp.Trunc, "upper": exp.Upper, "year": exp.Year,
 }  # fmt: skip
 
+# Other names of some of these, and of operators, as Spark has them.
+ALSO_CALLED: dict[str, str] = {
+    "ceiling": "ceil", "char_length": "length", "character_length": "length", "ifnull": "coalesce",
+    "lcase": "lower", "log10": "log", "log2": "log", "ltrim": "trim", "mod": "%", "nvl": "coalesce",
+    "pow": "power", "rpad": "lpad", "rtrim": "trim", "signum": "sign", "substr": "substring",
+    "ucase": "upper",
+}  # fmt: skip
+# What is written like a function, and is told elsewhere.
+FORMS = ("case", "cast", "if", "try_cast")
+NAMES: frozenset[str] = frozenset((*FUNCTIONS, *ALSO_CALLED, *FORMS))
+
 ALLOWED: frozenset[type[exp.Expression]] = frozenset((*OPERATORS, *FUNCTIONS.values()))
 
 # Nodes that depend on other rows; they have their own clauses.
@@ -55,11 +66,11 @@ MEANINGLESS: dict[type[exp.Expr], tuple[str, ...]] = {
     exp.Trim: ("collation",),
     exp.RegexpExtract: ("position", "occurrence", "parameters"),
     exp.RegexpLike: ("flag",),
-    exp.StrPosition: ("occurrence",),
+    exp.StrPosition: ("occurrence", "position"),
+    exp.Ceil: ("decimals", "to"),
+    exp.Floor: ("decimals", "to"),
+    exp.TsOrDsToDate: ("format",),
 }
-
-# Functions without a value for some numbers: the engine below gives NaN or infinity, SQL knows NULL.
-PARTIAL = (exp.Sqrt, exp.Ln, exp.Log, exp.Asin, exp.Acos, exp.Pow, exp.Exp, exp.Tan)
 
 # Nodes that can have a value though an operand has none.
 LENIENT = (

@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from sanderling.arrays import I64
 from sanderling.catalog import Table
 from sanderling.clock import tick_end
 from sanderling.errors import Place, QueryError
 from sanderling.language.statements import CreateStream, Drop, Statement
 from sanderling.plan.build.build import Templates, build, with_tables
-from sanderling.plan.grow.table_changes import Read, read_now
+from sanderling.plan.grow.table_changes import Read
 from sanderling.plan.grow.table_growth import TableGrowth, readers, tables_grown
 from sanderling.plan.listing import Listing
 from sanderling.plan.many.cohorts import Cohort
@@ -25,8 +25,6 @@ from sanderling.plan.planner import Planner
 from sanderling.plans.growth import Growth, grown, new_focals
 from sanderling.plans.plan import ALWAYS, NO_QUERIES, Plan, PlannedTable
 from sanderling.plans.tables import planned_table
-
-I64 = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +50,11 @@ class LivingPlan(Planner):
       all or nothing  a call that is refused leaves everything as it was
       append-only     a number is given once; a dropped query keeps its own, its name may get another
       cheap           what did not change is not planned again
-      lasting         pickled and loaded again, it goes on where it was
+      lasting         saved and loaded again, it goes on where it was
     """
 
-    def __init__(self, folder: Path | None = None, read: Read = read_now):
-        super().__init__(folder, read=read)
+    def __init__(self, folder: Path | None = None, read: Read | None = None, data: Path | None = None):
+        super().__init__(folder, read=read, data=data)
         self._templates = Templates()
         self._now: Plan | None = None
         self._tables: dict[str, Table] = {}  # as the plan has them

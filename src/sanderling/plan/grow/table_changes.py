@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from sanderling import relational
+from sanderling.arrays import I64, Bools
 from sanderling.catalog import Column, Table
 from sanderling.errors import Place, QueryError, SanderlingError, did_you_mean
 from sanderling.ingest.judge import is_empty
@@ -32,12 +33,14 @@ from sanderling.plan.expressions.check import Scope, is_previous
 from sanderling.plan.query.selects import SelectPlanner
 from sanderling.types import SqlType
 
-I64 = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
-
 # How the file of a table is read: as `load_table` does it.
 Read = Callable[[str, tuple[Column, ...] | None, str | None, str, str | None, Path], Loaded]
 read_now: Read = load_table
+
+
+def read_in(data: Path | None) -> Read:
+    """Reads nothing outside a folder, where one is given."""
+    return partial(load_table, data=data)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
+from sanderling.arrays import I64
 from sanderling.catalog import Table
 from sanderling.clock import ticks_from
 from sanderling.plan.build.build import Numbered, Templates, stream_plan
@@ -19,8 +19,6 @@ from sanderling.plan.many.cohorts import Cohort, Member
 from sanderling.plan.query.selects import Draft
 from sanderling.plans.growth import Gone
 from sanderling.plans.plan import Plan, PlannedQueries, StreamPlan, Template
-
-I64 = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,20 +13,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from sanderling.errors import QueryError
+from sanderling.arrays import I64
+from sanderling.errors import ODD_CHARACTER, QueryError
 from sanderling.ingest.query_rows import ABSENT, QueryRows
 from sanderling.language.blanks import Blanks, blanks_of, literal_of
 from sanderling.language.moulds import free_literals
-from sanderling.language.parse import ODD_CHARACTER, parse_template
+from sanderling.language.parse import parse_template
 from sanderling.plan.many.cohorts import Cohort
 from sanderling.plan.many.recipes import Recipe, recipe_of
 from sanderling.plan.query.compose import Composer
 from sanderling.plan.query.compositions import Composition
 from sanderling.plan.query.selects import Draft
-
-I64 = npt.NDArray[np.int64]
 
 # Values of these kinds can be columns. Others are told apart by value, as is what somebody looks at.
 WHOLE, MINUS_WHOLE, DECIMAL, MINUS_DECIMAL, TEXT = "i", "-i", "d", "-d", "s"

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sanderling.arrays import Bools
 from sanderling.language.grammar.nearest import is_count
 from sanderling.language.statements import Spot, Value
 from sanderling.plan.build.areas import areas_like, numbers_of
@@ -26,7 +27,6 @@ from sanderling.plan.query.selects import Draft
 
 # The values of a literal in many statements, all of one kind.
 Column = Sequence[Any]
-Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
+from sanderling.arrays import I64
 from sanderling.clock import tick_end
 from sanderling.errors import QueryError
 from sanderling.language.moulds import Form, Repeat, constant_of, literal_ends
@@ -23,7 +23,6 @@ from sanderling.plan.query.compositions import Composition
 from sanderling.plan.query.selects import Draft
 from sanderling.plans.plan import ALWAYS
 
-I64 = npt.NDArray[np.int64]
 READ: dict[str, Callable[[str], object]] = {"i": int, "d": float, "s": constant_of}
 
 

@@ -18,7 +18,8 @@ from sanderling.plan.names.sides import Derived, RowScope, Side, Uses
 from sanderling.plan.query.grouping import Grouping, has_aggregates, is_of_rows
 from sanderling.plan.query.joining import Joining, Link
 from sanderling.plan.query.relations import Relations
-from sanderling.plans import nodes as tree
+from sanderling.plan.query.with_clause import no_names
+from sanderling.plans import nodes
 
 if TYPE_CHECKING:
     from sanderling.plan.query.compose import Work
@@ -57,7 +58,7 @@ class Block:
         self.select.set("expressions", items)
         needed = self._needed(links, above)
         node = Joining(self, below, links, needed).joined()
-        if tree.is_table(node):
+        if nodes.is_table(node):
             self._refuse_of_one_query()
         grouping = Grouping(self.work.composer.selects, self.work.constants)
         where = [written_out(c, self.scope) for c in above]
@@ -149,13 +150,28 @@ class Block:
         return side
 
     def _named(self, relation: exp.Expr) -> Stream | Table | Derived:
+        names = self.work.names
+        given = names.get(relation.name) if isinstance(relation, exp.Table) else None
+        if given is not None:
+            self.relations.refuse_odd_relation(relation, self.text, self.span)
+            return given
         sql = self.work.composer.sql_of(relation.name) if isinstance(relation, exp.Table) else None
         if sql is None or self.relations.kind_of(relation.name) != "query":
-            return self.relations.relation(relation, self.text, self.span)
+            self._refuse_to_come(relation)
+            return self.relations.relation(
+                relation, self.text, self.span, [g.name.name for g in names.ready.values()]
+            )
         self.relations.refuse_odd_relation(relation, self.text, self.span)
         self.work.queries.append(relation.name)
         statement = parse_template(sql)
-        return self.work.query(statement.select, sql, statement)
+        with no_names(self.work):
+            return self.work.query(statement.select, sql, statement)
+
+    def _refuse_to_come(self, relation: exp.Expr) -> None:
+        """A query of WITH reads those before it, and what is outside: not itself."""
+        why = self.work.names.why_not(relation.name)
+        if why is not None and self.relations.kind_of(relation.name) not in ("stream", "table"):
+            raise self._refuse(relation, "query.unsupported", *why)
 
     def _refuse_same_names(self) -> None:
         seen: set[str] = set()

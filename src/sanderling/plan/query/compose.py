@@ -1,4 +1,4 @@
-"""Composed queries: joins, aggregates, DISTINCT, the first n, unions, and queries that read queries.
+"""Composed queries: joins, aggregates, DISTINCT, the first n, set operations, and queries of queries.
 
 FROM ──► sides: a stream is a branch, the rest are leaves of the tree
 WHERE ─► what one side can judge goes down to it; what links two is a join; the rest stands above
@@ -14,6 +14,7 @@ from sqlglot import exp
 from sanderling.catalog import Column
 from sanderling.errors import Place, QueryError
 from sanderling.language.grammar.dialect import LocationInside
+from sanderling.language.parse import too_deep
 from sanderling.language.statements import Name, RegisterQuery
 from sanderling.plan.expressions.check import Constant
 from sanderling.plan.expressions.distances import is_distance
@@ -23,7 +24,8 @@ from sanderling.plan.query.blocks import Block
 from sanderling.plan.query.compositions import Composition
 from sanderling.plan.query.grouping import Grouping, has_aggregates
 from sanderling.plan.query.selects import Draft, SelectPlanner
-from sanderling.plans import nodes as tree
+from sanderling.plan.query.with_clause import GivenNames, given_names, refuse_too_large
+from sanderling.plans import nodes
 from sanderling.plans.plan import OutputColumn
 
 
@@ -74,7 +76,11 @@ class Composer:
 
     def composition(self, statement: RegisterQuery, text: str) -> Composition:
         work = Work(self, statement)
-        answer = work.query(statement.select, text, statement)
+        try:
+            answer = work.query(statement.select, text, statement)
+            refuse_too_large(answer.node, statement.name.span, text)
+        except RecursionError as e:
+            raise too_deep(text, statement.name.span.start, statement.name.span.end) from e
         if not work.branches:
             place = Place.in_text(text, statement.name.span.start, statement.name.span.end)
             raise QueryError(
@@ -118,14 +124,14 @@ class Work:
     constants: list[Constant] = field(default_factory=list)
     tables: list[str] = field(default_factory=list)
     queries: list[str] = field(default_factory=list)
+    names: GivenNames = field(default_factory=GivenNames)
 
     def query(self, query: exp.Expr, text: str, statement: RegisterQuery | None = None) -> Derived:
         """What a SELECT gives; the clauses of ours are the statement's, if it is the whole of one."""
-        if isinstance(query, exp.Union):
-            return self._union(query, text)
+        if isinstance(query, exp.SetOperation):
+            return self._set_operation(query, text)
         if isinstance(query, exp.Subquery):
-            scope = RowScope(text, self.statement.name.span, [])
-            return self._first_of(query, self.query(query.this, text), scope)
+            return self._bracketed(query, text)
         assert isinstance(query, exp.Select)
         if statement is not None:
             clauses = (statement.inside, statement.nearest, statement.window)
@@ -133,36 +139,55 @@ class Work:
             clauses = tuple(query.args.get(c) for c in ("inside", "nearest", "our_window"))  # type: ignore[assignment]
         return Block(self, query, text, *clauses).planned()
 
-    def _union(self, union: exp.Union, text: str) -> Derived:
-        left, right = self.query(union.this, text), self.query(union.expression, text)
+    def _bracketed(self, query: exp.Subquery, text: str) -> Derived:
+        """In brackets, or behind WITH."""
+        if query.args.get("with_"):
+            with given_names(self, query.args["with_"], text):
+                return self.query(query.this, text)
         scope = RowScope(text, self.statement.name.span, [])
+        return self._first_of(query, self.query(query.this, text), scope)
+
+    def _set_operation(self, operation: exp.SetOperation, text: str) -> Derived:
+        left, right = self.query(operation.this, text), self.query(operation.expression, text)
+        scope = RowScope(text, self.statement.name.span, [])
+        there, word = operation.expression, _word(operation)
         if len(left.columns) != len(right.columns):
-            message = f"UNION ALL of {len(left.columns)} columns and of {len(right.columns)}"
-            hint = "let both list as many columns"
-            raise scope.refuse(union.expression, "query.wrong_type", message, hint)
-        if tree.is_table(left.node) != tree.is_table(right.node):
-            message = "UNION ALL of a stream and of tables alone"
-            raise scope.refuse(union.expression, "query.unsupported", message, "join the table with a stream")
+            message = f"{word} of {len(left.columns)} columns and of {len(right.columns)}"
+            raise scope.refuse(there, "query.wrong_type", message, "let both list as many columns")
+        if nodes.is_table(left.node) != nodes.is_table(right.node):
+            message, hint = f"{word} of a stream and of tables alone", "join the table with a stream"
+            raise scope.refuse(there, "query.unsupported", message, hint)
         types = []
         for one, other in zip(left.columns, right.columns, strict=True):
             common = union_type(one.type, other.type)
             if common is None:
                 message = f'"{one.name}" is {one.type.name} in one, {other.type.name} in the other'
-                raise scope.refuse(union.expression, "query.wrong_type", message, "CAST one of them")
+                raise scope.refuse(there, "query.wrong_type", message, "CAST one of them")
             types.append(common)
-        children = tuple(identity(side.node, types) for side in (left, right))
+        node = _node_of(operation, identity(left.node, types), identity(right.node, types))
         columns = tuple(Column(c.name, t) for c, t in zip(left.columns, types, strict=True))
-        node: tree.Node = tree.Union(children)
-        if union.args.get("distinct"):
-            node = tree.Distinct(node)
-        derived = Derived(node, columns, left.place if _is_same(left, right) else None)
-        return self._first_of(union, derived, scope)
+        is_placed = not isinstance(operation, exp.Union) or _is_same(left, right)
+        derived = Derived(node, columns, left.place if is_placed else None)
+        return self._first_of(operation, derived, scope)
 
     def _first_of(self, query: exp.Expr, derived: Derived, scope: RowScope) -> Derived:
-        """With ORDER BY and LIMIT behind a union or behind brackets."""
+        """With ORDER BY and LIMIT behind a set operation or behind brackets."""
         if query.args.get("order") or query.args.get("limit"):
             return Grouping(self.composer.selects, self.constants).first_of(query, derived, scope)
         return derived
+
+
+def _word(operation: exp.SetOperation) -> str:
+    return operation.key.upper() + ("" if operation.args.get("distinct") else " ALL")
+
+
+def _node_of(operation: exp.SetOperation, left: nodes.Node, right: nodes.Node) -> nodes.Node:
+    is_all = not operation.args.get("distinct")
+    if isinstance(operation, exp.Union):
+        both = nodes.Union((left, right))
+        return both if is_all else nodes.Distinct(both)
+    kind = nodes.INTERSECT if isinstance(operation, exp.Intersect) else nodes.EXCEPT
+    return nodes.SetOperation(kind, is_all, left, right)
 
 
 def _is_same(left: Derived, right: Derived) -> bool:

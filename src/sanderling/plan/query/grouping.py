@@ -22,12 +22,12 @@ from sanderling.plan.expressions.rewrite import engine_sql
 from sanderling.plan.expressions.written import Written, computed, plain, selected
 from sanderling.plan.names.sides import Derived, GroupScope, RowScope, Side
 from sanderling.plan.query.selects import SelectPlanner
-from sanderling.plans import nodes as tree
+from sanderling.plans import nodes
 from sanderling.types import TYPES, SqlType
 
 AGGREGATES: dict[type[exp.Expr], str] = {
-    exp.Count: tree.COUNT, exp.Sum: tree.SUM, exp.Avg: tree.AVG, exp.Min: tree.MIN, exp.Max: tree.MAX,
-    exp.Stddev: tree.STDDEV, exp.StddevSamp: tree.STDDEV,
+    exp.Count: nodes.COUNT, exp.Sum: nodes.SUM, exp.Avg: nodes.AVG, exp.Min: nodes.MIN, exp.Max: nodes.MAX,
+    exp.Stddev: nodes.STDDEV, exp.StddevSamp: nodes.STDDEV,
 }  # fmt: skip
 INSTEAD: dict[type[exp.Expr], str] = {
     exp.ArgMax: "ORDER BY … DESC LIMIT 1 gives the row with the greatest",
@@ -35,7 +35,7 @@ INSTEAD: dict[type[exp.Expr], str] = {
     exp.CountIf: "write COUNT(CASE WHEN … THEN 1 END)",
     exp.Lag: "PREVIOUS(column) is of the same object's reading before",
 }
-OF_NUMBERS = (tree.SUM, tree.AVG, tree.STDDEV)
+OF_NUMBERS = (nodes.SUM, nodes.AVG, nodes.STDDEV)
 
 
 def aggregates_in(node: exp.Expr) -> Iterator[exp.Expr]:
@@ -57,7 +57,9 @@ class Grouping:
     selects: SelectPlanner
     constants: list[Constant]
 
-    def planned(self, select: exp.Select, node: tree.Node, where: list[exp.Expr], scope: RowScope) -> Derived:
+    def planned(
+        self, select: exp.Select, node: nodes.Node, where: list[exp.Expr], scope: RowScope
+    ) -> Derived:
         distinct = select.args.get("distinct")
         if distinct is not None and distinct.args.get("on"):
             hint = "write DISTINCT alone, or GROUP BY"
@@ -87,7 +89,7 @@ class Grouping:
         return derived if above is not scope else replace(derived, place=_place(select.expressions, scope))
 
     def first_of(self, union: exp.Expr, derived: Derived, scope: RowScope) -> Derived:
-        """ORDER BY and LIMIT behind a union or behind brackets: over the columns there."""
+        """ORDER BY and LIMIT behind a set operation or behind brackets: over the columns there."""
         over = RowScope(scope.text, scope.span, [Side("", derived, scope.span)])
         over.places = {(0, c.name): i for i, c in enumerate(derived.columns)}
         items = [exp.column(exp.to_identifier(c.name, quoted=True)) for c in derived.columns]
@@ -97,13 +99,13 @@ class Grouping:
         return replace(found, place=derived.place)
 
     def _finished(
-        self, select: exp.Expr, node: tree.Node, condition: tree.Computed | None, written: list[Written],
+        self, select: exp.Expr, node: nodes.Node, condition: nodes.Computed | None, written: list[Written],
         orders: list[tuple[exp.Expr, bool, bool]], scope: Scope,
     ) -> Derived:  # fmt: skip
         is_distinct = isinstance(select, exp.Select) and select.args.get("distinct") is not None
         columns = [w.as_named() for w in written]
         place_of = {c.sql: i for i, c in reversed(list(enumerate(columns)))}
-        found: list[tree.Order] = []
+        found: list[nodes.Order] = []
         for order, is_descending, is_null_first in orders:
             key = computed(self.selects, order, scope, self.constants).as_computed()
             if key.sql not in place_of:
@@ -112,18 +114,18 @@ class Grouping:
                     raise scope.refuse(order, "query.unsupported", message, "add it to the select list")
                 place_of[key.sql] = len(columns)
                 columns.append(key)
-            found.append(tree.Order(place_of[key.sql], is_descending, is_null_first))
+            found.append(nodes.Order(place_of[key.sql], is_descending, is_null_first))
         node = selected(node, condition, columns)
         if is_distinct:
-            node = tree.Distinct(node)
+            node = nodes.Distinct(node)
         if found:
-            node = tree.First(node, tuple(found), self._count(select, scope))
+            node = nodes.First(node, tuple(found), self._count(select, scope))
             node = selected(node, None, plain(node.types)[: len(written)])
         return Derived(node, tuple(Column(w.name, w.type) for w in written))
 
-    def _condition(self, conjuncts: list[exp.Expr], scope: Scope) -> tree.Computed | None:
+    def _condition(self, conjuncts: list[exp.Expr], scope: Scope) -> nodes.Computed | None:
         sql, reads, words = self.selects.where(conjuncts, scope, self.constants)
-        return None if sql is None else tree.Computed(sql, TYPES["BOOLEAN"], reads, words or "")
+        return None if sql is None else nodes.Computed(sql, TYPES["BOOLEAN"], reads, words or "")
 
     # ----- ORDER BY and LIMIT
 
@@ -149,14 +151,14 @@ class Grouping:
             found.append((node, bool(ordered.args.get("desc")), bool(ordered.args.get("nulls_first"))))
         return found
 
-    def _count(self, select: exp.Expr, scope: Scope) -> tree.Computed:
+    def _count(self, select: exp.Expr, scope: Scope) -> nodes.Computed:
         written = select.args["limit"].expression.unnest()
         constant = constant_of(written, f"q:p{len(self.constants)}")
         if constant is None or not isinstance(constant.value, int) or constant.value < 1:
             message = "LIMIT takes a whole number from 1 on"
             raise scope.refuse(select.args["limit"], "query.wrong_type", message, "write LIMIT 5")
         self.constants.append(constant)
-        return tree.Computed(f'"{constant.name}"', constant.type, frozenset((constant.name,)), "?")
+        return nodes.Computed(f'"{constant.name}"', constant.type, frozenset((constant.name,)), "?")
 
 
 class _Grouped:
@@ -167,19 +169,19 @@ class _Grouped:
         group = select.args.get("group")
         if group is not None and any(v for k, v in group.args.items() if k != "expressions"):
             raise under.refuse(group, "query.unsupported", "GROUP BY takes expressions only", "list columns")
-        nodes = [_meant(n, items, under).unnest() for n in (group.expressions if group else [])]
-        for node in nodes:
+        terms = [_meant(n, items, under).unnest() for n in (group.expressions if group else [])]
+        for node in terms:
             for found in aggregates_in(node):
                 raise under.refuse(
                     found, "query.not_grouped", "an aggregate stands above GROUP BY", "remove it"
                 )
-        self.groups = [computed(self.selects, written_out(n, under), under, self.constants) for n in nodes]
-        self.keys = {self._key(n): i for i, n in reversed(list(enumerate(nodes)))}
-        self.kinds = {type(n) for n in nodes}
-        self.columns = {n.name.casefold() for n in nodes if isinstance(n, exp.Column)}
+        self.groups = [computed(self.selects, written_out(n, under), under, self.constants) for n in terms]
+        self.keys = {self._key(n): i for i, n in reversed(list(enumerate(terms)))}
+        self.kinds = {type(n) for n in terms}
+        self.columns = {n.name.casefold() for n in terms if isinstance(n, exp.Column)}
         self.known: dict[exp.Expr, int] = {}
         self.inputs: list[Written] = []
-        self.sums: list[tree.Sum] = []
+        self.sums: list[nodes.Sum] = []
         self.words: list[str] = [g.words for g in self.groups]
         parts = [*items, *(select.args[c] for c in ("having", "order") if select.args.get(c))]
         for part in parts:
@@ -188,9 +190,9 @@ class _Grouped:
         types = [*(g.type for g in self.groups), *(s.type for s in self.sums)]
         self.scope = GroupScope(under.text, under.span, self.words, types)
 
-    def node(self, child: tree.Node, condition: tree.Computed | None) -> tree.Node:
+    def node(self, child: nodes.Node, condition: nodes.Computed | None) -> nodes.Node:
         inputs = [w.as_computed() for w in (*self.groups, *self.inputs)]
-        return tree.Aggregate(
+        return nodes.Aggregate(
             selected(child, condition, inputs), tuple(range(len(self.groups))), tuple(self.sums)
         )
 
@@ -215,7 +217,7 @@ class _Grouped:
                 )
             argument = argument.expressions[0]
         is_star = isinstance(argument, exp.Star)
-        if argument is None or (is_star and (is_distinct or kind != tree.COUNT)):
+        if argument is None or (is_star and (is_distinct or kind != nodes.COUNT)):
             message = f"{kind.upper()} takes one column here"
             raise self.under.refuse(node, "query.wrong_argument_count", message, "only COUNT(*) counts rows")
         if node.args.get("expressions"):
@@ -230,7 +232,7 @@ class _Grouped:
                 inner, "query.not_grouped", "an aggregate of an aggregate", "use FROM (SELECT …)"
             )
         column, type_ = self._input(kind, argument, node)
-        found = tree.Sum(kind, column, type_, is_distinct and kind not in (tree.MIN, tree.MAX))
+        found = nodes.Sum(kind, column, type_, is_distinct and kind not in (nodes.MIN, nodes.MAX))
         if found not in self.sums:
             self.sums.append(found)
             self.words.append(words_of(node))
@@ -244,16 +246,16 @@ class _Grouped:
             if not written.type.is_number:
                 message = f"{kind.upper()} takes numbers, this is {written.type.name}"
                 raise self.under.refuse(node, "query.wrong_type", message, "CAST it, or COUNT it")
-            is_sum_of_integers = kind == tree.SUM and written.type.is_integer
+            is_sum_of_integers = kind == nodes.SUM and written.type.is_integer
             written = written.cast_to(TYPES["BIGINT" if is_sum_of_integers else "DOUBLE"])
         inputs = [w.sql for w in self.inputs]
         if written.sql not in inputs:
             self.inputs.append(written)
             inputs.append(written.sql)
         place = len(self.groups) + inputs.index(written.sql)
-        if kind == tree.COUNT:
+        if kind == nodes.COUNT:
             return place, TYPES["BIGINT"]
-        return place, TYPES["DOUBLE"] if kind in (tree.AVG, tree.STDDEV) else written.type
+        return place, TYPES["DOUBLE"] if kind in (nodes.AVG, nodes.STDDEV) else written.type
 
     def _key(self, node: exp.Expr) -> str:
         """What is the same for expressions that mean the same."""

@@ -16,7 +16,7 @@ from sanderling.plan.expressions.distances import Nearness, written_out
 from sanderling.plan.expressions.written import computed, identity, plain, selected, union_type
 from sanderling.plan.names.sides import RowScope, Side, Uses
 from sanderling.plan.query.selects import Draft
-from sanderling.plans import nodes as tree
+from sanderling.plans import nodes
 from sanderling.plans.plan import OutputColumn
 from sanderling.types import TYPES, SqlType
 
@@ -53,7 +53,7 @@ class Joining:
         self.work, self.sides, self.scope = block.work, block.sides, block.scope
         self.selects = block.work.composer.selects
 
-    def joined(self) -> tree.Node:
+    def joined(self) -> nodes.Node:
         """From the first side on, each time the next that something links; the row's columns get places."""
         self._refuse_unclear()
         self._settle_types()
@@ -124,12 +124,12 @@ class Joining:
 
     # ----- what one side brings
 
-    def _leaf(self, number: int, offset: int) -> tuple[tree.Node, int]:
+    def _leaf(self, number: int, offset: int) -> tuple[nodes.Node, int]:
         """Its node, and how many columns: those needed, then keys that have to be computed."""
         columns = self._columns(number)
         here = self._scope_of([(owner, c.name) for owner, c in columns])
         node = self._source(number, columns)
-        keys: list[tree.Computed] = []
+        keys: list[nodes.Computed] = []
         for link in self.links:
             if number not in (link.left, link.right) or link.near is not None:
                 continue
@@ -140,7 +140,7 @@ class Joining:
                 keys.append(key.cast_to(link.type).as_computed())
             link.places[number] = offset + place
         if keys:
-            node = tree.Select(node, None, (*plain([c.type for _, c in columns]), *keys))
+            node = nodes.Select(node, None, (*plain([c.type for _, c in columns]), *keys))
         self.scope.places |= {use: offset + place for use, place in here.places.items()}
         return node, len(columns) + len(keys)
 
@@ -150,16 +150,16 @@ class Joining:
         owners = [number, *([self.sides.index(side.regions)] if side.regions else [])]
         return [(o, c) for o in owners for c in self.sides[o].all_columns if (o, c.name) in self.needed]
 
-    def _source(self, number: int, columns: list[tuple[int, Column]]) -> tree.Node:
+    def _source(self, number: int, columns: list[tuple[int, Column]]) -> nodes.Node:
         side, conditions = self.sides[number], self.below.get(number, [])
         if isinstance(side.relation, Stream):
             self.work.branches.append(self._branch(side, side.relation, columns, conditions))
-            return tree.Branch(len(self.work.branches) - 1, tuple(c.type for _, c in columns), side.alias)
+            return nodes.Branch(len(self.work.branches) - 1, tuple(c.type for _, c in columns), side.alias)
         if isinstance(side.relation, Table):
             self.work.tables.append(side.relation.name)
             read = {name for c in conditions for _, name in self.block.uses(c)} | {c.name for _, c in columns}
             there = [c for c in side.columns if c.name in read]
-            node: tree.Node = tree.TableRows(
+            node: nodes.Node = nodes.TableRows(
                 side.relation.name, tuple(c.name for c in there), tuple(c.type for c in there), side.alias
             )
         else:
@@ -169,15 +169,15 @@ class Joining:
         shown = [replace(whole[here.places[number, c.name]], name=c.name) for _, c in columns]
         return selected(node, self._judged(side, conditions, here), shown)
 
-    def _judged(self, side: Side, conditions: list[exp.Expr], scope: RowScope) -> tree.Computed | None:
+    def _judged(self, side: Side, conditions: list[exp.Expr], scope: RowScope) -> nodes.Computed | None:
         """What is judged below a join; for rows of tables with its literals as they stand."""
         if not conditions or not side.is_of_tables:
             return self._condition(conditions, scope)
         return computed(self.selects, exp.and_(*conditions, copy=True), scope, []).as_computed()
 
-    def _condition(self, conditions: list[exp.Expr], scope: RowScope) -> tree.Computed | None:
+    def _condition(self, conditions: list[exp.Expr], scope: RowScope) -> nodes.Computed | None:
         sql, reads, words = self.selects.where(conditions, scope, self.work.constants)
-        return None if sql is None else tree.Computed(sql, TYPES["BOOLEAN"], reads, words or "")
+        return None if sql is None else nodes.Computed(sql, TYPES["BOOLEAN"], reads, words or "")
 
     def _branch(
         self, side: Side, stream: Stream, columns: list[tuple[int, Column]], conditions: list[exp.Expr]
@@ -206,38 +206,38 @@ class Joining:
     # ----- where two meet
 
     def _join(
-        self, left: tree.Node, right: tree.Node, number: int, links: list[Link], width: int
-    ) -> tree.Node:
+        self, left: nodes.Node, right: nodes.Node, number: int, links: list[Link], width: int
+    ) -> nodes.Node:
         equal, near = [k for k in links if k.near is None], [k for k in links if k.near is not None]
         left_keys = tuple(k.places[k.other(number)] for k in equal)
         right_keys = tuple(k.places[number] - width for k in equal)
         found = self._near(near[0], number, width) if near else None
         is_outer = self.sides[number].is_outer
-        if near and tree.is_table(left) and tree.is_table(right):
+        if near and nodes.is_table(left) and nodes.is_table(right):
             message, hint = "DISTANCE of tables alone", "let FROM begin with the stream"
             raise self.scope.refuse(near[0].condition, "query.unsupported", message, hint)
-        if is_outer and tree.is_table(left) and not tree.is_table(right):
+        if is_outer and nodes.is_table(left) and not nodes.is_table(right):
             message, hint = "the left side of LEFT JOIN reads tables only", "begin with the stream"
             raise self.block.refuse_at(self.sides[number].span, "query.unsupported", message, hint)
         words = shortened(" AND ".join(words_of(k.condition.unnest()) for k in equal))
-        node: tree.Node = tree.Join(left, right, left_keys, right_keys, found, is_outer, words)
+        node: nodes.Node = nodes.Join(left, right, left_keys, right_keys, found, is_outer, words)
         # One nearness finds the pairs, others are conditions on them.
         rest = [written_out(link.condition, self.scope) for link in near[1:]]
         return identity(node, node.types, self._condition(rest, self.scope))
 
-    def _near(self, link: Link, number: int, width: int) -> tree.Near:
+    def _near(self, link: Link, number: int, width: int) -> nodes.Near:
         assert link.near is not None
         (left, right), constants = (self._place(n) for n in (link.other(number), number)), self.work.constants
         constant = constant_of(link.near.radius, f"q:p{len(constants)}")
         if constant is not None and isinstance(constant.value, (int, float)):
             constants.append(replace(constant, type=TYPES["DOUBLE"], value=float(constant.value)))
-            radius = tree.Computed(f'"{constant.name}"', TYPES["DOUBLE"], frozenset((constant.name,)), "?")
+            radius = nodes.Computed(f'"{constant.name}"', TYPES["DOUBLE"], frozenset((constant.name,)), "?")
         else:
             radius = self._worked_out(link.near.radius)
         words = f"DISTANCE({self.sides[link.left].alias}, {self.sides[link.right].alias})"
-        return tree.Near(left, (right[0] - width, right[1] - width), radius, link.near.is_open, words)
+        return nodes.Near(left, (right[0] - width, right[1] - width), radius, link.near.is_open, words)
 
-    def _worked_out(self, node: exp.Expr) -> tree.Computed:
+    def _worked_out(self, node: exp.Expr) -> nodes.Computed:
         """A radius that is written as an expression."""
         found = computed(self.selects, node, self.scope, [])
         if not found.type.is_number:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -122,12 +122,15 @@ class Relations:
             place = _place(text, relation, span)
             raise QueryError("query.unsupported", "FROM takes a stream or a table by name", hint, place)
 
-    def relation(self, relation: exp.Expr, text: str, span: Span) -> Stream | Table:
+    def relation(
+        self, relation: exp.Expr, text: str, span: Span, others: Sequence[str] = ()
+    ) -> Stream | Table:
+        """What a name of FROM means; `others` could have been meant too."""
         self.refuse_odd_relation(relation, text, span)
         name = relation.name
         found = self.streams.get(name) or self.tables.get(name)
         if found is None:
-            hint = did_you_mean(name, [*self.streams, *self.tables]) or "CREATE STREAM first"
+            hint = did_you_mean(name, [*others, *self.streams, *self.tables]) or "CREATE STREAM first"
             kind = self.kind_of(name)
             if kind:
                 hint = f'"{name}" is a {kind}; FROM takes a stream'

@@ -20,7 +20,7 @@ from sanderling.plan.expressions.check import Constant, Scope
 from sanderling.plan.names.sides import Side
 from sanderling.plan.query.selects import Draft, SelectPlanner
 from sanderling.plan.trigger.constraints import Comparison, renamed
-from sanderling.plans import nodes as tree
+from sanderling.plans import nodes
 from sanderling.plans.constraint_graph import FLOAT, INT
 from sanderling.plans.plan import OutputColumn, Window
 from sanderling.types import TYPES, SqlType
@@ -59,8 +59,8 @@ class Arm:
     def finished(self) -> Draft:
         return replace(self.draft, outputs=tuple(self.outputs))
 
-    def node(self, alias: str) -> tree.Branch:
-        return tree.Branch(self.number, tuple(o.type for o in self.outputs), alias)
+    def node(self, alias: str) -> nodes.Branch:
+        return nodes.Branch(self.number, tuple(o.type for o in self.outputs), alias)
 
 
 @dataclass(slots=True)
@@ -73,7 +73,7 @@ class Arms:
     sides: Sequence[Side]
     all: list[Arm] = field(default_factory=list)
     of: list[Arm] = field(default_factory=list)
-    values: list[tree.Value] = field(default_factory=list)
+    values: list[nodes.Value] = field(default_factory=list)
 
     def add_all(self, below: dict[int, list[exp.Expr]]) -> None:
         known: dict[Hashable, Arm] = {}
@@ -100,7 +100,7 @@ class Arms:
             column = stream.column(name)
             assert column is not None
             arm.plain(column.name, column.type)
-        assert len(arm.outputs) == tree.EVENT_COLUMNS
+        assert len(arm.outputs) == nodes.EVENT_COLUMNS
         self.all.append(arm)
         return arm
 
@@ -146,7 +146,7 @@ class Arms:
         return left, right, kind
 
     def _value(self, arm: Arm, output: OutputColumn, kind: str) -> int:
-        value = tree.Value(arm.number, arm.place(output), kind)
+        value = nodes.Value(arm.number, arm.place(output), kind)
         if value not in self.values:
             self.values.append(value)
         return self.values.index(value)

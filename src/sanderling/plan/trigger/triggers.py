@@ -30,8 +30,7 @@ from sanderling.plan.query.grouping import Grouping, has_aggregates
 from sanderling.plan.query.selects import SelectPlanner
 from sanderling.plan.trigger.branches import Arms
 from sanderling.plan.trigger.constraints import Constraints, for_members
-from sanderling.plans import nodes as tree
-from sanderling.plans import trigger_space
+from sanderling.plans import nodes, trigger_space
 from sanderling.plans.constraint_graph import Apart, Compare, Contradiction, Graph, Unbounded, complete
 from sanderling.plans.trigger_graph import circle_in_words, stated
 from sanderling.plans.trigger_space import WHOLE, halos_of, unbounded_pair
@@ -84,7 +83,7 @@ class Trigger:
         select = self._select()
         variables = self._variables([*rest, *select.expressions])
         times, distances = tuple(self._times(found)), tuple(self._distances(found))
-        node = tree.Solve(
+        node = nodes.Solve(
             tuple(arm.node(self._alias_of(arm.number)) for arm in self.arms.all), self._streams(), variables,
             times, distances, tuple(self.arms.values), *compares, self._condition(rest),
             self.statement.is_first, options["expiry"], options["index"], self.arms.all[0].stream.tick_us,
@@ -141,24 +140,24 @@ class Trigger:
 
     # ----- WHEN
 
-    def _constant(self, value: float | int) -> tree.Computed:
+    def _constant(self, value: float | int) -> nodes.Computed:
         """A number that differs from trigger to trigger of one shape."""
         name = f"q:p{len(self.constants)}"
         type_ = TYPES["BIGINT" if isinstance(value, int) else "DOUBLE"]
         self.constants.append(Constant(name, type_, value))
-        return tree.Computed(f'"{name}"', type_, frozenset((name,)), "?")
+        return nodes.Computed(f'"{name}"', type_, frozenset((name,)), "?")
 
-    def _times(self, found: Constraints) -> Iterator[tree.TimeBound]:
+    def _times(self, found: Constraints) -> Iterator[nodes.TimeBound]:
         for time in found.times:
             least, most = (None if us is None else self._constant(us) for us in (time.least, time.most))
             for i, j in product(self.members[time.i], self.members[time.j]):
-                yield tree.TimeBound(i, j, least, most)
+                yield nodes.TimeBound(i, j, least, most)
         for us in found.within_us:
             least, most = self._constant(-us), self._constant(us)
             for i, j in combinations(range(len(self.row.all)), 2):
-                yield tree.TimeBound(i, j, least, most)
+                yield nodes.TimeBound(i, j, least, most)
 
-    def _distances(self, found: Constraints) -> Iterator[tree.DistanceBound]:
+    def _distances(self, found: Constraints) -> Iterator[nodes.DistanceBound]:
         for distance in found.distances:
             is_near = distance.op in ("<", "<=")
             if is_near and (distance.radius < 0 or (distance.radius == 0 and distance.op == "<")):
@@ -168,7 +167,7 @@ class Trigger:
                 continue  # that much apart is everything
             radius = self._constant(float(distance.radius))
             for i, j in self._pairs(distance.i, distance.j):
-                yield tree.DistanceBound(i, j, distance.op, radius)
+                yield nodes.DistanceBound(i, j, distance.op, radius)
 
     def _pairs(self, i: int, j: int) -> list[tuple[int, int]]:
         """Those of members of two variables, or of one set."""
@@ -178,10 +177,10 @@ class Trigger:
 
     def _compares(
         self, found: Constraints
-    ) -> tuple[tuple[tuple[Compare, ...], tuple[tree.Computed | None, ...]], list[exp.Expr]]:
+    ) -> tuple[tuple[tuple[Compare, ...], tuple[nodes.Computed | None, ...]], list[exp.Expr]]:
         """Compares of members with their constants, and all that is judged of whole solutions."""
         compares: list[Compare] = []
-        constants: list[tree.Computed | None] = []
+        constants: list[nodes.Computed | None] = []
         rest = list(found.rest)
         for comparison in found.comparisons:
             values = self.arms.compared(comparison)
@@ -197,10 +196,10 @@ class Trigger:
         of_members = [part for c in rest for part in for_members(c, self.sides, self.names)]
         return (tuple(compares), tuple(constants)), of_members
 
-    def _condition(self, rest: list[exp.Expr]) -> tree.Computed | None:
+    def _condition(self, rest: list[exp.Expr]) -> nodes.Computed | None:
         where = [written_out(c, self.row) for c in rest]
         sql, reads, _ = self.selects.where(where, self.row, self.constants)
-        return None if sql is None else tree.Computed(sql, TYPES["BOOLEAN"], reads, self._words(rest))
+        return None if sql is None else nodes.Computed(sql, TYPES["BOOLEAN"], reads, self._words(rest))
 
     def _words(self, rest: list[exp.Expr]) -> str:
         """As its author wrote it: a DISTANCE is not shown as what it is computed by."""
@@ -208,7 +207,7 @@ class Trigger:
         *_, others = self.selects.where([c for c in rest if c not in far], self.row, [])
         return shortened(" AND ".join([*([others] if others else []), *(words_of(c) for c in far)]))
 
-    def _completed(self, node: tree.Solve) -> Graph:
+    def _completed(self, node: nodes.Solve) -> Graph:
         """The graph with all that follows; one that makes no sense is refused."""
         value = {c.name: c.value for c in self.constants}
         graph = stated(node, lambda computed: value[next(iter(computed.reads))])
@@ -270,10 +269,10 @@ class Trigger:
                 column = exp.column(exp.to_identifier(name), exp.to_identifier(side.alias))
                 yield exp.alias_(column, f"{side.alias}_{name}", quoted=True)
 
-    def _variables(self, read_by: list[exp.Expr]) -> tuple[tree.Variable, ...]:
+    def _variables(self, read_by: list[exp.Expr]) -> tuple[nodes.Variable, ...]:
         """All members, with the columns that are read of each; the row's columns get places."""
         uses: Uses = set().union(*(uses_of(node, self.row) for node in read_by))
-        variables: list[tree.Variable] = []
+        variables: list[nodes.Variable] = []
         for number, members in enumerate(self.members):
             arm = self.arms.of[number]
             for member in members:
@@ -283,7 +282,7 @@ class Trigger:
                     self.row.places[member, column.name] = len(self.row.places)
                 places = tuple(arm.plain(c.name, c.type) for c in shown)
                 set_of = number if len(members) > 1 else -1
-                variables.append(tree.Variable(side.alias, arm.number, places, set_of))
+                variables.append(nodes.Variable(side.alias, arm.number, places, set_of))
         return tuple(variables)
 
     def _streams(self) -> tuple[int, ...]:

@@ -13,13 +13,12 @@ from typing import Any, cast
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
 from sanderling.deliver.log import put_part
-from sanderling.merge.partition import Merge, merge_of, needs_merge
+from sanderling.merge.partition import Merge
 from sanderling.operate.shard import Shard
-from sanderling.route.by_space import tracts_of
-from sanderling.route.parcels import PART, Parcel
+from sanderling.route.exchange import Exchange
+from sanderling.route.parcels import Kind, Parcel
 from sanderling.settings import Settings
 from sanderling.spark.engines.stored import State, StoredEngine
 from sanderling.spark.plans import PlanFolder
@@ -30,14 +29,12 @@ class ShardProcessor(StoredEngine):
     """All streams of a shard."""
 
     def __init__(
-        self, plans: PlanFolder, first: int, schemas: dict[str, pa.Schema], keys: list[int],
-        settings: Settings, said: str, is_merged: bool,
+        self, plans: PlanFolder, first: int, keys: list[int], settings: Settings, said: str, is_merged: bool
     ):  # fmt: skip
         # Where plans are, not a plan: Spark would unpickle it again for every task. A broadcast
         # would do, but the worker that learns the state's schema has none.
         super().__init__(plans, "shard", keys, settings)
         self.first = first
-        self.schemas = schemas
         self.said = said
         self.is_merged = is_merged
 
@@ -46,33 +43,26 @@ class ShardProcessor(StoredEngine):
         return cast(State, saved)
 
     def new_engine(self, number: int) -> Any:
-        engine = Shard(self.plans.plan(self.first), number, self.schemas, self.plans.plan)
+        engine = Shard(self.plans.plan(self.first), number, self.plans.plan)
         engine.is_counting = self.settings.is_counted
         return engine
 
     def blobs(self, engine: Any, turn: str, parcels: list[Parcel]) -> Iterator[tuple[int, bytes]]:
         """With the merge partition that each goes to: what is not to be merged goes with its own shard's."""
-        plan = self.plans.plan(engine.version)
-        templates, tracts = (plan.templates(), tracts_of(plan)) if self.is_merged else ({}, {})
-        to_merge: list[Parcel] = []
-        direct: list[Parcel] = []
-        for parcel in parcels:
-            is_direct = not self.is_merged or not needs_merge(templates, parcel)
-            (direct if is_direct else to_merge).append(parcel)
-        if self.is_merged:
-            # No row that is finished passes through the merge stage, however few there are.
-            rows, signals = (
-                [p for p in direct if p.table.num_rows],
-                [p for p in direct if not p.table.num_rows],
-            )
-            blobs = [*put_part(self.said, f"{turn}.arrow", rows, least=0), *(p.to_bytes() for p in signals)]
-        else:
-            blobs = list(put_part(self.said, f"{turn}.arrow", direct))
-        for blob in blobs:
+        if not self.is_merged:
+            yield from ((engine.number, blob) for blob in put_part(self.said, f"{turn}.arrow", parcels))
+            return
+        exchange = Exchange(self.plans.plan(engine.version), len(self.keys))
+        finished, sent = exchange.split(parcels)
+        # No row that is finished passes through the merge stage, however few there are.
+        rows, signals = (
+            [p for p in finished if p.table.num_rows],
+            [p for p in finished if not p.table.num_rows],
+        )
+        for blob in (*put_part(self.said, f"{turn}.arrow", rows, least=0), *(p.to_bytes() for p in signals)):
             yield engine.number, blob
-        for parcel in to_merge:
-            for number, part in merge_of(parcel, len(self.keys), tracts):
-                yield number, part.to_bytes()
+        for number, part in sent:
+            yield number, part.to_bytes()
 
     def frame(self, keys: list[int], blobs: list[bytes]) -> pd.DataFrame:
         return pd.DataFrame({"merge": np.array(keys, np.int32), "blob": blobs})
@@ -97,7 +87,7 @@ class MergeProcessor(StoredEngine):
 
     def blobs(self, engine: Any, turn: str, parcels: list[Parcel]) -> Iterator[tuple[int, bytes]]:
         # The name of a part of a shard's is not to be hidden in a part of ours.
-        own, names = [p for p in parcels if p.kind != PART], [p for p in parcels if p.kind == PART]
+        own, names = [p for p in parcels if p.kind != Kind.PART], [p for p in parcels if p.kind == Kind.PART]
         for blob in (*put_part(self.said, f"{turn}.arrow", own), *(p.to_bytes() for p in names)):
             yield engine.number, blob
 

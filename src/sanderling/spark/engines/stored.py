@@ -21,7 +21,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 
 from sanderling import crash
 from sanderling.laps import Laps
-from sanderling.route.parcels import SECONDS, Parcel
+from sanderling.route.parcels import Kind, Parcel
 from sanderling.settings import Settings
 from sanderling.spark.engines.keeper import Kept, ask, leave, place_of
 from sanderling.spark.engines.turns import Said, Turn
@@ -112,7 +112,7 @@ class StoredEngine(StatefulProcessor):
         laps.end("operators: pack")
         if self.settings.is_timed:
             seconds = {f"{self.stage}: {name}": s for name, s in laps.seconds.items()}
-            yield self.frame([key[0]], [Parcel(SECONDS, pa.table({}), seconds).to_bytes()])
+            yield self.frame([key[0]], [Parcel(Kind.SECONDS, pa.table({}), seconds).to_bytes()])
 
     def close(self) -> None:
         pass

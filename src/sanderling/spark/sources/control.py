@@ -15,7 +15,7 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 
 from sanderling.deliver.log import Log
-from sanderling.route.parcels import MARK
+from sanderling.route.parcels import Kind
 from sanderling.spark.engines.workers import begin_task
 from sanderling.spark.sources.files import BLOBS
 
@@ -67,5 +67,5 @@ class ControlReader(DataSourceStreamReader):
             for parcel in log.read(number):
                 blob = pa.array([parcel.to_bytes()], pa.binary())
                 # A mark comes back to the driver, once.
-                for key in self.shard_keys[:1] if parcel.kind == MARK else self.shard_keys:
+                for key in self.shard_keys[:1] if parcel.kind == Kind.MARK else self.shard_keys:
                     yield pa.RecordBatch.from_arrays([pa.array([key], pa.int32()), blob], schema=BLOBS)

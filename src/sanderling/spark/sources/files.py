@@ -5,7 +5,6 @@ A reading never becomes a row of the JVM; what Spark sees is `(shard, blob)`.
 
 from __future__ import annotations
 
-import pickle
 import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,15 +16,17 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxFiles, SupportsTriggerAvailableNow
 
+from sanderling.encoding import Encoding
 from sanderling.ingest.files import SourceFile
 from sanderling.ingest.read import read_slice
-from sanderling.ingest.slices import Offset, Slicer
+from sanderling.ingest.slices import Offset, Slicer, Version, version_of
 from sanderling.laps import Laps
 from sanderling.plans.plan import StreamPlan
 from sanderling.route.pack import pack
-from sanderling.route.parcels import SECONDS, Parcel
+from sanderling.route.parcels import Kind, Parcel
 from sanderling.spark.engines.workers import begin_task
 from sanderling.spark.plans import PlanFolder
+from sanderling.state.plans import CLASSES, read_thing, write_thing
 
 Offsets = dict[str, Offset]  # by number of stream
 
@@ -39,6 +40,11 @@ class StreamFiles:
 
     plan: StreamPlan
     files: tuple[SourceFile, ...]
+    versions: tuple[Version, ...]  # what they were when the run began
+
+    @classmethod
+    def now(cls, plan: StreamPlan, files: tuple[SourceFile, ...]) -> StreamFiles:
+        return cls(plan, files, tuple(map(version_of, files)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,18 +62,20 @@ class SourceSpec:
     def left_in(self, work: Path) -> str:
         """Leaves this in a file for the workers: where it is. As an option of the reader itself, which
         Spark looks at in every batch, very many focal objects would be slow."""
-        path = (work / "source.pickle").resolve()
-        path.write_bytes(pickle.dumps(self))
+        path = (work / "source").resolve()
+        write_thing(path, KIND, self, ENCODING)
         return f"{uuid.uuid4().hex} {path}"
+
+
+KIND = "source"
+ENCODING = Encoding(*CLASSES, SourceSpec, StreamFiles, SourceFile, Version, PlanFolder)
 
 
 @lru_cache(maxsize=4)
 def load_spec(where: str) -> SourceSpec:
     """What a run has left; a mark before the path tells one run's from another's."""
     _, path = where.split(" ", 1)
-    spec = pickle.loads(Path(path).read_bytes())
-    assert isinstance(spec, SourceSpec)
-    return spec
+    return read_thing(Path(path), KIND, SourceSpec, ENCODING)
 
 
 class SliceSource(DataSource):
@@ -101,7 +109,8 @@ class SliceReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         if self._slicers is None:
             spec = self.spec
             self._slicers = [
-                Slicer(s.files, s.plan.stream.format, spec.slice_bytes, spec.slice_rows) for s in spec.streams
+                Slicer(s.files, s.plan.stream.format, spec.slice_bytes, spec.slice_rows, s.versions)
+                for s in spec.streams
             ]
         return self._slicers
 
@@ -152,7 +161,7 @@ class SliceReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             yield self._row(shard, blob)
             laps.end("shuffle: write")
         if spec.is_timed:
-            yield self._row(0, Parcel(SECONDS, pa.table({}), laps.seconds).to_bytes())
+            yield self._row(0, Parcel(Kind.SECONDS, pa.table({}), laps.seconds).to_bytes())
 
     def _row(self, shard: int, blob: bytes) -> pa.RecordBatch:
         key = pa.array([self.spec.shard_keys[shard]], pa.int32())

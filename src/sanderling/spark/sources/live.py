@@ -7,7 +7,7 @@ replays like any other.
 from __future__ import annotations
 
 import base64
-import pickle
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +27,7 @@ from sanderling.route.parcels import Parcel
 from sanderling.simulate.steps import forget_before, next_step, read_step
 from sanderling.spark.engines.workers import begin_task
 from sanderling.spark.sources.files import BLOBS
+from sanderling.state.plans import PLANS
 
 FORMAT = "sanderling-live"
 
@@ -40,7 +41,15 @@ class LiveSpec:
     shard_keys: tuple[int, ...]
 
     def encoded(self) -> str:
-        return base64.b64encode(pickle.dumps(self)).decode()
+        """As an option of the source."""
+        plan = base64.b64encode(PLANS.encoded(self.plan)).decode()
+        return json.dumps({"plan": plan, "folder": str(self.folder), "keys": self.shard_keys})
+
+    @classmethod
+    def decoded(cls, text: str) -> LiveSpec:
+        said = json.loads(text)
+        plan = PLANS.decoded(base64.b64decode(said["plan"]), StreamPlan)
+        return cls(plan, Path(said["folder"]), tuple(said["keys"]))
 
 
 class LiveSource(DataSource):
@@ -54,8 +63,7 @@ class LiveSource(DataSource):
         return "shard int, blob binary"
 
     def streamReader(self, schema: Any) -> LiveReader:
-        spec = pickle.loads(base64.b64decode(self.options["spec"]))
-        return LiveReader(spec)
+        return LiveReader(LiveSpec.decoded(self.options["spec"]))
 
 
 class LiveReader(DataSourceStreamReader):

@@ -20,11 +20,12 @@ from pyspark.sql.streaming.datasource import SupportsTriggerAvailableNow
 from sanderling.catalog import Stream
 from sanderling.deliver.changes import late_letters
 from sanderling.deliver.log import Log
+from sanderling.deliver.order import sort_order
 from sanderling.deliver.render import joined, json_objects
 from sanderling.errors import StateError
 from sanderling.ingest.letters import LETTERS as LETTER_COLUMNS
 from sanderling.plans.plan import Template
-from sanderling.route.parcels import DELTAS, LATE_ROWS, LETTERS, Parcel
+from sanderling.route.parcels import Kind, Parcel
 from sanderling.spark.plans import PlanFolder
 
 FORMAT = "sanderling-updates"
@@ -61,18 +62,30 @@ class Wanted:
         return self.plans.templates(newest)[int(self.plans.plan(newest).queries.template[query])]
 
     def rows(self, parcels: list[Parcel]) -> Iterator[pa.Table]:
+        """Of one batch: updates in order of tick, then of query, then − before +, then of row."""
         if self.are_letters:
             streams = {s.stream.name: s.stream for s in self.plans.plan(0).streams}
             yield from _letters(streams, parcels)
             return
+        said = [p for p in parcels if p.kind == Kind.DELTAS and p.table.num_rows]
+        found = list(self._as_text(said) if self.query is None else self._of_query(self.query, said))
+        if found:
+            whole = pa.concat_tables(found)
+            # By place: a query may have a column "tick" of its own.
+            keys = whole.columns if self.query is not None else [whole.column(i) for i in (1, 0, 2, 3)]
+            yield whole.take(pa.array(sort_order(keys)))
+
+    def _as_text(self, said: list[Parcel]) -> Iterator[pa.Table]:
         newest = self.plans.newest()
         names, templates = self.plans.plan(newest).queries.names, self.plans.templates(newest)
-        for parcel in (p for p in parcels if p.kind == DELTAS and p.table.num_rows):
-            template = templates[parcel.header["template"]]
-            if self.query is None:
-                yield _as_text(names, template, parcel.table)
-            elif template.id == self._template(self.query).id:
-                yield typed(template, parcel.table.filter(pc.equal(parcel.table.column("query"), self.query)))
+        for parcel in said:
+            yield _as_text(names, templates[parcel.header["template"]], parcel.table)
+
+    def _of_query(self, query: int, said: list[Parcel]) -> Iterator[pa.Table]:
+        template = self._template(query)
+        for parcel in said:
+            if parcel.header["template"] == template.id:
+                yield typed(template, parcel.table.filter(pc.equal(parcel.table.column("query"), query)))
 
 
 def typed_schema(template: Template) -> pa.Schema:
@@ -108,9 +121,9 @@ def _as_text(names: pa.Array, template: Template, rows: pa.Table) -> pa.Table:
 
 def _letters(streams: dict[str, Stream], parcels: list[Parcel]) -> Iterator[pa.Table]:
     for parcel in parcels:
-        if parcel.kind == LETTERS:
+        if parcel.kind == Kind.LETTERS:
             yield parcel.table
-        elif parcel.kind == LATE_ROWS:
+        elif parcel.kind == Kind.LATE_ROWS:
             yield late_letters(streams[parcel.header["stream"]], parcel)
 
 

@@ -8,31 +8,34 @@ from sanderling.operate.sql.distinct import Distinct
 from sanderling.operate.sql.first import First
 from sanderling.operate.sql.join import Join
 from sanderling.operate.sql.select import Select
+from sanderling.operate.sql.set_operation import SetOperation
 from sanderling.operate.sql.union import Union
 from sanderling.operate.trigger.solve import Solve
-from sanderling.plans import nodes as tree
+from sanderling.plans import nodes
 from sanderling.plans.nodes import Node
 from sanderling.route.by_space import ALONE, Partition
 
 
 def operator_of(
     node: Node, constants: Constants, partition: Partition = ALONE
-) -> Select | Join | Aggregate | Distinct | First | Union | Solve | None:
+) -> Select | Join | Aggregate | Distinct | First | Union | SetOperation | Solve | None:
     """None for what comes from outside."""
     match node:
-        case tree.Branch() | tree.TableRows():
+        case nodes.Branch() | nodes.TableRows():
             return None
-        case tree.Select():
+        case nodes.Select():
             return Select(node, constants)
-        case tree.Aggregate():
+        case nodes.Aggregate():
             return Aggregate(node)
-        case tree.Distinct():
+        case nodes.Distinct():
             return Distinct(node)
-        case tree.First():
+        case nodes.First():
             return First(node, constants)
-        case tree.Join():
+        case nodes.Join():
             return Join(node, constants)
-        case tree.Union():
+        case nodes.Union():
             return Union()
-        case tree.Solve():
+        case nodes.SetOperation():
+            return SetOperation(node)
+        case nodes.Solve():
             return Solve(node, constants, partition)

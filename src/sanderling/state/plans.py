@@ -1,0 +1,66 @@
+"""Plans, growths and tables as bytes: the classes they are made of, and nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TypeVar
+
+from sanderling.catalog import Column, Stream
+from sanderling.encoding import Encoding, Unreadable
+from sanderling.plans.constraint_graph import Compare
+from sanderling.plans.growth import Gone, Growth
+from sanderling.plans.nodes import (
+    Aggregate,
+    Branch,
+    Computed,
+    DistanceBound,
+    Distinct,
+    First,
+    Join,
+    Near,
+    Order,
+    Select,
+    SetOperation,
+    Solve,
+    Sum,
+    TableRows,
+    TimeBound,
+    Union,
+    Value,
+    Variable,
+)
+from sanderling.plans.plan import (
+    Nearest,
+    OutputColumn,
+    Plan,
+    PlannedQueries,
+    PlannedTable,
+    PlannedTree,
+    Regions,
+    StreamPlan,
+    Template,
+    Window,
+)
+from sanderling.sealed import broken, read, write
+
+T = TypeVar("T")
+
+CLASSES: tuple[type, ...] = (
+    Column, Stream, Compare, Gone, Growth, Nearest, OutputColumn, Plan, PlannedQueries, PlannedTable,
+    PlannedTree, Regions, StreamPlan, Template, Window, Aggregate, Branch, Computed, Distinct, DistanceBound,
+    First, Join, Near, Order, Select, SetOperation, Solve, Sum, TableRows, TimeBound, Union, Value, Variable,
+)  # fmt: skip
+PLANS = Encoding(*CLASSES)
+
+
+def write_thing(path: Path, kind: str, thing: object, encoding: Encoding = PLANS) -> None:
+    """Into a file of a checkpoint, safely on disk when this returns."""
+    write(path, kind, encoding.encoded(thing))
+
+
+def read_thing(path: Path, kind: str, wanted: type[T], encoding: Encoding = PLANS) -> T:
+    """What was written, or an error that names the file."""
+    try:
+        return encoding.decoded(read(path, kind), wanted)
+    except Unreadable as e:
+        raise broken(str(path), str(e)) from e
