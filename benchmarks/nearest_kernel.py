@@ -101,16 +101,16 @@ def run(
         for _ in range(ticks):
             who = np.sort(rng.choice(objects, max(1, int(share * objects)), replace=False))
             new = neighbours.places[who] + rng.normal(0, step, (len(who), 2))
-            started = time.perf_counter()
+            started = time.process_time()
             found = neighbours.move(who, new)
             lists = found.row.reshape(-1, k)
             told = neighbours.diff(found.query, lists)
             neighbours.lists[found.query] = lists
-            ours.append(time.perf_counter() - started)
-            started = time.perf_counter()
+            ours.append(time.process_time() - started)
+            started = time.process_time()
             after = tree_lists(neighbours.places, queries, k)
             came, went = diff(before, after, objects)
-            theirs.append(time.perf_counter() - started)
+            theirs.append(time.process_time() - started)
             assert (neighbours.lists == after).all(), "other neighbours"
             assert all((np.sort(a) == b).all() for a, b in zip(told, (came, went), strict=True))
             before, updates = after, len(came) + len(went)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import tempfile
 import time
+import timeit
 from pathlib import Path
 from typing import Any
 
@@ -64,12 +65,17 @@ def run(queries: int = 100_000, one_by_one: int = 5_000) -> dict[str, float]:
 
 
 def _planned(script: str, is_one_by_one: bool = False) -> tuple[Plan, float]:
-    planner = Planner(is_one_by_one=is_one_by_one)
-    planner.run_script(STREAM)
-    started = time.perf_counter()
-    planner.run_script(script)
-    plan = planner.plan()
-    return plan, time.perf_counter() - started
+    """The plan, and the best of three in processor time, so that others on the machine do not show."""
+    plans: list[Plan] = []
+
+    def plan() -> None:
+        planner = Planner(is_one_by_one=is_one_by_one)
+        planner.run_script(STREAM)
+        planner.run_script(script)
+        plans[:] = [planner.plan()]
+
+    seconds = min(timeit.repeat(plan, timer=time.process_time, number=1, repeat=3))
+    return plans[0], seconds
 
 
 def _one_more(statements: list[str], times: int = 21) -> float:
@@ -79,9 +85,9 @@ def _one_more(statements: list[str], times: int = 21) -> float:
     living.start()
     seconds = []
     for number in range(times):
-        started = time.perf_counter()
+        started = time.process_time()
         change = living.execute(f"REGISTER QUERY more{number} AS {MOVING.format(i=number)}")
-        seconds.append(time.perf_counter() - started)
+        seconds.append(time.process_time() - started)
         assert change.new_queries.tolist() == [len(statements) + number]
     regions = change.plan.streams[0].regions
     assert len(regions) == len(statements) + times and int(regions.focal[-1]) >= 0
@@ -108,12 +114,12 @@ def _ratio(slow: dict[str, Any], fast: dict[str, Any]) -> float:
 
 def _sizes(plan: Plan, queries: int) -> dict[str, float]:
     data = pickle.dumps(for_shards(plan))
-    started = time.perf_counter()
+    started = time.process_time()
     pickle.loads(data)
     return {
         "bytes a query, of a pickled plan": len(pickle.dumps(plan)) / queries,
         "bytes a query, of what a worker loads": len(data) / queries,
-        "seconds to load it": time.perf_counter() - started,
+        "seconds to load it": time.process_time() - started,
     }
 
 

@@ -107,9 +107,9 @@ def test_four_times_as_deep_is_four_times_the_work(form: str, said: list[int]) -
 def test_no_level_doubles_the_time(form: str) -> None:
     """DuckDB itself may write an operand twice. It would be seen from level to level."""
     for depth in (8, 16, 24):
-        begun = time.monotonic()
+        begun = time.process_time()
         planned(nested(form, depth))
-        assert time.monotonic() - begun < 5
+        assert time.process_time() - begun < 5
 
 
 @pytest.mark.parametrize(
@@ -182,8 +182,8 @@ def test_a_query_of_many_is_planned_saved_and_explained(form: str) -> None:
     ids=["EXCEPT", "UNION ALL", "brackets", "WITH in WITH", "WITH", "WITH, twice"],
 )
 def test_a_query_of_too_many_is_refused(query: str) -> None:
-    begun = time.monotonic()
+    begun = time.process_time()
     with pytest.raises(QueryError) as caught:
         Planner().run_script(f"{STREAM} REGISTER QUERY q AS {query}")
     assert caught.value.code == "query.too_deep"
-    assert time.monotonic() - begun < 20
+    assert time.process_time() - begun < 20

@@ -47,9 +47,9 @@ def answers(expression: str, **columns: list[str | None]) -> list[object]:
     ],
 )  # fmt: skip
 def test_a_pattern_takes_time_by_the_length_of_the_text(condition: str, wanted: list[bool]) -> None:
-    begun = time.monotonic()
+    begun = time.process_time()
     assert answers(condition, kind=["a" * LONG + "b", "a" * LONG, None]) == [*wanted, None]
-    assert time.monotonic() - begun < 20
+    assert time.process_time() - begun < 20
 
 
 def test_a_pattern_in_a_column_takes_time_by_the_length_of_the_text_too() -> None:
