@@ -11,7 +11,7 @@ import pytest
 from sanderling import arrays
 from sanderling.errors import QueryError
 from sanderling.kernels.trigger.live import ROOM
-from sanderling.operate.trigger.solve import Solve
+from sanderling.operate.trigger.solve import SolveState
 from sanderling.plan.explain.explain import explain_query
 from sanderling.plan.grow.living import LivingPlan
 from sanderling.plan.planner import Planner
@@ -95,9 +95,9 @@ def test_what_is_kept_of_a_long_stream_is_bounded_by_the_trigger(
         most = max(most, int(figures_of(run, "near")["solve"][-1]))
     assert 0 < most <= 6 * 10, "six seconds of A"
     assert len(run.updates) > 100
-    for operator in solves(run):
-        assert operator.solver.live.lists[:, ROOM].sum() <= 4 * 6 * 10
-        assert all(len(s.order) <= 2 * 6 * 10 + 500 for s in operator.shown), "and a batch"
+    for state in solves(run):
+        assert state.solver.live.lists[:, ROOM].sum() <= 4 * 6 * 10
+        assert all(len(s.order) <= 2 * 6 * 10 + 500 for s in state.shown), "and a batch"
 
 
 def test_texts_are_forgotten_though_no_event_is_live(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,10 +115,10 @@ def test_texts_are_forgotten_though_no_event_is_live(tmp_path: Path, monkeypatch
     assert len(run.updates) == 1
 
 
-def solves(run: DirectRun) -> list[Solve]:
+def solves(run: DirectRun) -> list[SolveState]:
     """Of all merge partitions."""
     trees = [composed.tree for copies in run.merges for composed in copies.engine.composed.values()]
-    return [s.operator for tree in trees for s in tree.stations if isinstance(s.operator, Solve)]
+    return [s.state for tree in trees for s in tree.stations if isinstance(s.state, SolveState)]
 
 
 def test_the_expiry_of_each_variable_is_explained() -> None:

@@ -128,8 +128,8 @@ def test_groups_that_are_empty_are_freed(monkeypatch: Any) -> None:
     monkeypatch.setattr(arrays, "WORTH_COMPACTING", 10)
     sums = (Sum(MIN, 1, TEXT), Sum(COUNT, 1, LONG, is_distinct=True), Sum(COUNT, None, LONG))
     engine = Tree(nodes.Aggregate(nodes.Branch(0, (LONG, TEXT)), (0,), sums), none())
-    operator: Any = engine.stations[-1].operator
-    operator.waste.look_at = 10
+    state: Any = engine.stations[-1].state
+    state.waste.look_at = 10
     chance = random.Random(3)
     for tick in range(40):
         signs = [1] * 20 + ([-1] * 20 if tick else [])
@@ -138,9 +138,9 @@ def test_groups_that_are_empty_are_freed(monkeypatch: Any) -> None:
         order = chance.sample(range(len(signs)), len(signs))
         signs, values, groups = ([column[i] for i in order] for column in (signs, values, groups))
         engine.apply(rows(tick, signs, values, groups), {}, NOTHING_BEGUN)
-        assert len(operator.groups) <= 100
-        for measured in operator.measured.values():
+        assert len(state.groups) <= 100
+        for measured in state.measured.values():
             assert all(len(v.numbered) <= 20_000 for v in measured._multisets().values())
     assert engine.held() == {"1.Aggregate": 20 * 3}
     engine.forget(np.array([1]))
-    assert engine.held() == {"1.Aggregate": 0} and len(operator.groups) == 0
+    assert engine.held() == {"1.Aggregate": 0} and len(state.groups) == 0

@@ -73,13 +73,13 @@ def test_what_is_told_is_by_change_and_not_by_n() -> None:
 def test_rows_that_are_gone_are_freed(monkeypatch: Any) -> None:
     monkeypatch.setattr(arrays, "WORTH_COMPACTING", 10)
     engine = top(3)
-    operator: Any = engine.stations[-1].operator
-    operator.ranking.waste.look_at = 10
+    state: Any = engine.stations[-1].state
+    state.ranking.waste.look_at = 10
     engine.apply(rows(0, [1], [0]), {}, NOTHING_BEGUN)
     for tick in range(1, 60):
         found = engine.apply(rows(tick, [1, -1], [tick, tick - 1]), {}, NOTHING_BEGUN).to_pylist()
         assert sorted((r["sign"], r["c0"]) for r in found) == [(-1, tick - 1), (1, tick)]
-        assert len(operator.ranking.numbered) <= 20
+        assert len(state.ranking.numbered) <= 20
     engine.forget(np.array([1]))
     assert engine.held() == {"1.First": 0}
     found = engine.apply(rows(60, [1], [7]), {}, NOTHING_BEGUN).to_pylist()

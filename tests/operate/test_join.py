@@ -154,8 +154,8 @@ def test_rows_that_are_gone_are_freed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(arrays, "WORTH_COMPACTING", 10)
     side = (LONG, TEXT)
     engine = Tree(nodes.Join(nodes.Branch(0, side), nodes.Branch(1, side), (0,), (0,), is_left=True), none())
-    operator: Any = engine.stations[-1].operator
-    operator.waste.look_at = 10
+    state: Any = engine.stations[-1].state
+    state.waste.look_at = 10
     stays = {1: rows(0, [1], [7], ["stays"], query=2)}
     engine.apply({0: rows(0, [1], [0], ["l 0"])} | stays, {}, NOTHING_BEGUN)
     for tick in range(1, 60):
@@ -164,8 +164,8 @@ def test_rows_that_are_gone_are_freed(monkeypatch: pytest.MonkeyPatch) -> None:
                      [f"r {tick}", f"r {tick - 1}"][: 1 + (tick > 1)])  # fmt: skip
         found = engine.apply({0: left, 1: right}, {}, NOTHING_BEGUN)
         assert found.num_rows == 2
-        assert len(operator.left.numbered) + len(operator.right.numbered) <= 20
-        assert len(operator.keys) <= 20 and len(operator.left.coder.texts) <= 40
+        assert len(state.left.numbered) + len(state.right.numbered) <= 20
+        assert len(state.keys) <= 20 and len(state.left.coder.texts) <= 40
     engine.forget(np.array([1]))
     assert engine.held() == {"2.Join": 1}
     found = engine.apply({0: rows(60, [1], [7], ["new"], query=2)}, {}, NOTHING_BEGUN).to_pylist()

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 from sanderling.operate.sql.constants import Constants
-from sanderling.operate.sql.join import Join
+from sanderling.operate.sql.join import JoinState
 from sanderling.operate.tree import Tree
 from sanderling.plans import nodes
 from tests.operate.histories import DOUBLE, LONG, TEXT
@@ -108,9 +108,9 @@ def worked(root: nodes.Node, batches: int) -> Work:
         now = {b: rows.filter(pa.array((low <= ticks[b]) & (ticks[b] < high))) for b, rows in inputs.items()}
         tables = {"t": some_rows_of_a_table()} if number == 0 else {}
         updates += engine.apply(now, tables, NOTHING_BEGUN).num_rows
-    operators = [s.operator for s in engine.stations]
+    states = [s.state for s in engine.stations]
     return Work(
-        [s.rows_out for s in engine.stations], [o.looked for o in operators if isinstance(o, Join)],
+        [s.rows_out for s in engine.stations], [s.looked for s in states if isinstance(s, JoinState)],
         engine.held(), updates, memory("VmHWM") - before,
     )  # fmt: skip
 
@@ -150,5 +150,5 @@ def test_one_object_alone_meets_itself_once_a_tick() -> None:
     rows = {"query": np.ones(len(tick), np.int32), "tick": tick, "sign": sign}
     out = engine.apply({0: pa.table(rows | {"c0": tick * 0, "c1": x, "c2": x})}, {}, NOTHING_BEGUN)
     assert out.num_rows == 2 * n - 1
-    operator = engine.stations[-1].operator
-    assert isinstance(operator, Join) and operator.looked < 2 * n
+    state = engine.stations[-1].state
+    assert isinstance(state, JoinState) and state.looked < 2 * n

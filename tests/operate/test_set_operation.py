@@ -80,8 +80,8 @@ def test_rows_that_are_gone_from_both_sides_are_freed(side: int, monkeypatch: An
     monkeypatch.setattr(arrays, "WORTH_COMPACTING", 10)
     sides = nodes.Branch(0, (TEXT,)), nodes.Branch(1, (TEXT,))
     engine = Tree(nodes.SetOperation(nodes.EXCEPT, False, *sides), none())
-    operator: Any = engine.stations[-1].operator
-    operator.rows.waste.look_at = 10
+    state: Any = engine.stations[-1].state
+    state.waste.look_at = 10
     for tick in range(50):
         new = [f"text {tick} {i}" for i in range(20)]
         old = [f"text {tick - 1} {i}" for i in range(20)] if tick else []
@@ -91,10 +91,10 @@ def test_rows_that_are_gone_from_both_sides_are_freed(side: int, monkeypatch: An
         )
         told = engine.apply({side: rows}, {}, NOTHING_BEGUN).num_rows
         assert told == (len(signs) if side == 0 else 0)
-        assert len(operator.rows.numbered) <= 100 and len(operator.rows.coder.texts) <= 100
+        assert len(state.numbered) <= 100 and len(state.coder.texts) <= 100
     assert list(engine.held().values()) == [20]
     engine.forget(np.array([1]))
-    assert list(engine.held().values()) == [0] and len(operator.rows.coder.texts) == 0
+    assert list(engine.held().values()) == [0] and len(state.coder.texts) == 0
 
 
 def test_a_query_that_is_forgotten_leaves_the_others_alone() -> None:

@@ -92,8 +92,8 @@ def test_a_computation_that_fails_is_null() -> None:
 def test_rows_that_are_gone_are_freed(monkeypatch: Any) -> None:
     monkeypatch.setattr(arrays, "WORTH_COMPACTING", 10)
     engine = Tree(nodes.Distinct(nodes.Branch(0, (TEXT,))), none())
-    operator: Any = engine.stations[-1].operator
-    operator.rows.waste.look_at = 10
+    state: Any = engine.stations[-1].state
+    state.waste.look_at = 10
     for tick in range(50):
         new = [f"text {tick} {i}" for i in range(20)]
         old = [f"text {tick - 1} {i}" for i in range(20)] if tick else []
@@ -102,10 +102,10 @@ def test_rows_that_are_gone_are_freed(monkeypatch: Any) -> None:
             {"query": [1] * len(signs), "tick": [tick] * len(signs), "sign": signs, "c0": new + old}
         )
         assert engine.apply({0: rows}, {}, NOTHING_BEGUN).num_rows == len(signs)
-        assert len(operator.rows.numbered) <= 100 and len(operator.rows.coder.texts) <= 100
+        assert len(state.numbered) <= 100 and len(state.coder.texts) <= 100
     assert engine.held() == {"1.Distinct": 20}
     engine.forget(np.array([1]))
-    assert engine.held() == {"1.Distinct": 0} and len(operator.rows.coder.texts) == 0
+    assert engine.held() == {"1.Distinct": 0} and len(state.coder.texts) == 0
 
 
 def test_what_each_has_done_is_counted() -> None:

@@ -23,7 +23,6 @@ from sanderling.merge.turns import Turned, Turns
 from sanderling.operate.consolidate import put_together, repeated
 from sanderling.operate.sql.constants import Constants
 from sanderling.operate.tree import Tree
-from sanderling.operate.trigger.solve import Solve
 from sanderling.plans.nodes import solve_of
 from sanderling.plans.plan import PlannedTable, PlannedTree
 from sanderling.route.by_space import ALONE, Partition
@@ -91,10 +90,11 @@ class Composed:
         begun = pa.table({"query": turned.begun, "tick": turned.begin})
         changes = self._changes()
         schema = self.planned.template.schema()
-        if not any(t.num_rows for t in (*branches.values(), *changes.values(), begun)):
+        is_quiet = not any(t.num_rows for t in (*branches.values(), *changes.values(), begun))
+        if is_quiet and not self.tree.is_due(self.ready):
             out = schema.empty_table()
         else:
-            out = repeated(self.tree.apply(branches, changes, begun), schema)
+            out = repeated(self.tree.apply(branches, changes, begun, self.ready), schema)
         self.tree.pass_time(self.ready)
         if len(turned.ended):
             self.tree.forget(turned.ended)
@@ -102,11 +102,11 @@ class Composed:
         return out
 
     def weight(self) -> int | None:
-        """About how many bytes a trigger's tree remembers; None: of others it is not known."""
-        solves = [s.operator for s in self.tree.stations if isinstance(s.operator, Solve)]
-        if not solves:
+        """About how many bytes are remembered; None: that is not known."""
+        weight = self.tree.weight()
+        if weight is None:
             return None
-        return sum(s.weight() for s in solves) + sum(int(rows.nbytes) for rows in self.waiting.values())
+        return weight + sum(int(rows.nbytes) for rows in self.waiting.values())
 
     def _released(self, branch: int, turned: Turned) -> pa.Table:
         """Rows of ticks that are ready; of a query that has waited for streams ahead, at its begin."""
@@ -169,7 +169,7 @@ class Composed:
         tables = {name: self._rows_of(name, np.flatnonzero(told)) for name, told in self.is_told.items()}
         begun = pa.table({"query": mine, "tick": np.full(len(mine), tick)})
         now = {b: _known(rows.get(b), self.waiting.get(b), mine, tick) for b in {*rows, *self.waiting}}
-        return repeated(put_together(put_at(fresh.apply(now, tables, begun), tick)), schema)
+        return repeated(put_together(put_at(fresh.apply(now, tables, begun, tick), tick)), schema)
 
 
 def _known(whole: pa.Table | None, ahead: pa.Table | None, queries: I64, tick: int) -> pa.Table:

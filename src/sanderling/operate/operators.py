@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from sanderling.operate.changes import Changes
+from sanderling.operate.operator import Operator
 from sanderling.operate.sql.aggregate import Aggregate
 from sanderling.operate.sql.constants import Constants
 from sanderling.operate.sql.distinct import Distinct
@@ -9,6 +11,7 @@ from sanderling.operate.sql.first import First
 from sanderling.operate.sql.join import Join
 from sanderling.operate.sql.select import Select
 from sanderling.operate.sql.set_operation import SetOperation
+from sanderling.operate.sql.signed import Signed
 from sanderling.operate.sql.union import Union
 from sanderling.operate.trigger.solve import Solve
 from sanderling.plans import nodes
@@ -18,7 +21,7 @@ from sanderling.route.by_space import ALONE, Partition
 
 def operator_of(
     node: Node, constants: Constants, partition: Partition = ALONE
-) -> Select | Join | Aggregate | Distinct | First | Union | SetOperation | Solve | None:
+) -> Operator[None, Changes, Signed] | None:
     """None for what comes from outside."""
     match node:
         case nodes.Branch() | nodes.TableRows():

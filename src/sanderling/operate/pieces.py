@@ -6,15 +6,24 @@ changes in order of tick ──► as many as are good at once, to the end of a 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from sanderling.arrays import I64
+from sanderling.clock import NOTHING_YET
 
 FIRST_CHANGES, MOST_CHANGES = 1 << 12, 1 << 17
 # What an operator may tell of a piece before the next one is made smaller.
 MOST_ROWS = 1 << 18
+
+
+class Piece(NamedTuple):
+    """Some of the rows of each table, and the tick that has closed behind them."""
+
+    tables: list[pa.Table]
+    closed_to: int
 
 
 class Pieces:
@@ -23,10 +32,13 @@ class Pieces:
     def __init__(self) -> None:
         self.changes = FIRST_CHANGES
 
-    def of(self, tables: Sequence[pa.Table]) -> Iterator[list[pa.Table]]:
-        """The rows of all tables, tick by tick; those of one tick together. A small batch is one piece."""
+    def of(self, tables: Sequence[pa.Table], closed_to: int = NOTHING_YET) -> Iterator[Piece]:
+        """The rows of all tables, tick by tick; those of one tick together. A small batch is one piece.
+
+        The last piece goes on to the tick that has closed.
+        """
         if sum(table.num_rows for table in tables) <= self.changes:
-            yield list(tables)
+            yield Piece(list(tables), closed_to)
             return
         sorted_tables = [in_order_of_tick(table) for table in tables]
         ticks = [ticks_of(table) for table in sorted_tables]
@@ -35,10 +47,11 @@ class Pieces:
         while first < len(together):
             behind = self._end(together, first)
             low, high = together[first], together[behind - 1]
-            yield [
+            parts = [
                 table[np.searchsorted(own, low, "left") : np.searchsorted(own, high, "right")]
                 for table, own in zip(sorted_tables, ticks, strict=True)
             ]
+            yield Piece(parts, int(high) if behind < len(together) else closed_to)
             first = behind
 
     def _end(self, ticks: I64, first: int) -> int:

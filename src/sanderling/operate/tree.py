@@ -10,58 +10,76 @@ or queries.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from sanderling.arrays import I64
+from sanderling.clock import NOTHING_YET
 from sanderling.figures import Figures
+from sanderling.operate.changes import Changes
+from sanderling.operate.operator import (
+    Due,
+    Expires,
+    Forgets,
+    Holds,
+    Hosts,
+    Operator,
+    Saves,
+    Weighs,
+    over,
+    under,
+)
 from sanderling.operate.operators import operator_of
 from sanderling.operate.pieces import Pieces
 from sanderling.operate.sql.constants import Constants
 from sanderling.operate.sql.signed import Signed
 from sanderling.operate.trigger.sightings import Sightings
-from sanderling.operate.trigger.solve import Solve
 from sanderling.plans import nodes
 from sanderling.plans.nodes import Node, children_of, numbered, solve_of
 from sanderling.route.by_space import ALONE, Partition
 
 
-class Operator(Protocol):
-    """What a node does. `begun` has no columns: which queries begin, and when."""
-
-    def apply(self, inputs: Sequence[Any], begun: Signed) -> Signed: ...
-
-    def forget(self, queries: I64) -> None: ...
-
-    def held(self) -> int: ...
-
-    def saved(self) -> dict[str, pa.Table]: ...
-
-    def restore(self, tables: dict[str, pa.Table]) -> None: ...
-
-
-@runtime_checkable
-class Expiring(Protocol):
-    """An operator that forgets as time goes on, also where no rows come."""
-
-    def pass_time(self, tick: int) -> None: ...
-
-
 @dataclass(slots=True)
 class Station:
-    """An operator (None: rows come from outside), whose inputs are other stations by number."""
+    """An operator (None: rows come from outside) and its state; its inputs are other stations by number."""
 
     node: Node
-    operator: Operator | None
+    operator: Operator[None, Changes, Signed] | None
     inputs: list[int]
+    state: Any = None
     rows_in: int = 0
     guests: int = 0  # rows that came beside these, and are counted at home
     rows_out: int = 0
     seconds: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.state = None if self.operator is None else self.operator.new_state(None)
+
+    def is_due(self, tick: int) -> bool:
+        """Whether it has something to tell though nothing comes."""
+        if not isinstance(self.operator, Due):
+            return False
+        due = self.operator.due(self.state)
+        return due is not None and due <= tick
+
+    def applied(self, given: Changes) -> Signed:
+        """What it makes of these; of nothing, nothing."""
+        assert self.operator is not None
+        rows_in = sum(len(rows) for rows in given.inputs)
+        if not rows_in and not len(given.begun) and not self.is_due(given.closed_to):
+            return Signed.none([t.arrow for t in self.node.types])
+        told = self.operator.apply(self.state, given)
+        guests = self.operator.guests(self.state) if isinstance(self.operator, Hosts) else 0
+        self.rows_in += rows_in - guests
+        self.guests += guests
+        return told
+
+    def held(self) -> int:
+        return self.operator.held(self.state) if isinstance(self.operator, Holds) else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,20 +110,30 @@ class Tree:
             inputs = [numbers[child] for child in children_of(node)]
             self.stations.append(Station(node, operator_of(node, constants, partition), inputs))
 
-    def apply(self, branches: dict[int, pa.Table], tables: dict[str, pa.Table], begun: pa.Table) -> pa.Table:
-        """One batch: changes of branches and of tables (with query -1, columns by name), and which queries
-        begin at which tick. Gives the changes of the answers, equal rows of a tick as one.
+    def is_due(self, tick: int) -> bool:
+        """Whether somebody has something to tell up to this tick, though nothing comes."""
+        return any(station.is_due(tick) for station in self.stations)
+
+    def apply(
+        self, branches: dict[int, pa.Table], tables: dict[str, pa.Table], begun: pa.Table,
+        closed_to: int = NOTHING_YET,
+    ) -> pa.Table:  # fmt: skip
+        """One batch: changes of branches and of tables (with query -1, columns by name), which queries
+        begin at which tick, and the tick that has closed. Gives the changes of the answers, equal rows of a
+        tick as one.
         """
         out = []
-        for *parts, beginning in self.pieces.of([*branches.values(), *tables.values(), begun]):
-            names: list[int | str] = [*branches, *tables]
-            changed = dict(zip(names, parts, strict=True))
-            rows, most = self._apply(changed, beginning)
+        names: list[int | str] = [*branches, *tables]
+        for piece in self.pieces.of([*branches.values(), *tables.values(), begun], closed_to):
+            *parts, beginning = piece.tables
+            rows, most = self._apply(dict(zip(names, parts, strict=True)), beginning, piece.closed_to)
             self.pieces.learn(most)
             out.append(rows.table())
         return pa.concat_tables(out)
 
-    def _apply(self, changes: dict[int | str, pa.Table], begun: pa.Table) -> tuple[Signed, int]:
+    def _apply(
+        self, changes: dict[int | str, pa.Table], begun: pa.Table, closed_to: int
+    ) -> tuple[Signed, int]:
         """One piece: changes by branch number or table name. Also gives the most that a node told."""
         query, tick = (np.asarray(begun.column(name).to_numpy(), np.int64) for name in ("query", "tick"))
         beginning = Signed(query, tick, np.zeros(len(query), np.int64), [])
@@ -116,13 +144,7 @@ class Tree:
                 result = self._from_outside(station.node, changes)
             else:
                 inputs = [results[i] for i in station.inputs]
-                rows_in = sum(len(rows) for rows in inputs)
-                is_quiet = not len(beginning) and not any(len(rows) for rows in inputs)
-                types = [t.arrow for t in station.node.types]
-                result = Signed.none(types) if is_quiet else station.operator.apply(inputs, beginning)
-                guests = station.operator.guests if isinstance(station.operator, Solve) and rows_in else 0
-                station.rows_in += rows_in - guests
-                station.guests += guests
+                result = station.applied(Changes(inputs, beginning, closed_to))
             station.rows_out += len(result)
             station.seconds += time.perf_counter() - started
             results.append(result)
@@ -151,36 +173,45 @@ class Tree:
 
     def pass_time(self, tick: int) -> None:
         """No row of this tick or before comes any more."""
-        for operator in self._operators():
-            if isinstance(operator, Expiring):
-                operator.pass_time(tick)
+        for station in self.stations:
+            if isinstance(station.operator, Expires):
+                station.operator.pass_time(station.state, tick)
 
     def forget(self, queries: I64) -> None:
         """Nothing is left of these queries."""
-        for operator in self._operators():
-            operator.forget(np.asarray(queries, np.int64))
+        for station in self.stations:
+            if isinstance(station.operator, Forgets):
+                station.operator.forget(station.state, np.asarray(queries, np.int64))
+
+    def weight(self) -> int | None:
+        """About how many bytes are remembered; None, where somebody does not know."""
+        weights: list[int | None] = [
+            station.operator.weight(station.state) if isinstance(station.operator, Weighs) else None
+            for station in self.stations
+            if isinstance(station.operator, Saves)
+        ]
+        known = [weight for weight in weights if weight is not None]
+        return sum(known) if known and len(known) == len(weights) else None
 
     def saved(self) -> dict[str, pa.Table]:
         """All that is remembered."""
-        return {
-            f"{number}.{name}": table
-            for number, station in enumerate(self.stations)
-            if station.operator is not None
-            for name, table in station.operator.saved().items()
-        }
+        tables: dict[str, pa.Table] = {}
+        for number, station in enumerate(self.stations):
+            if isinstance(station.operator, Saves):
+                tables |= over(f"{number}.", station.operator.saved(station.state))
+        return tables
 
     def restore(self, tables: dict[str, pa.Table]) -> None:
         """Takes up what was saved by a tree with the same root."""
         for number, station in enumerate(self.stations):
-            begin = f"{number}."
-            mine = {name.removeprefix(begin): t for name, t in tables.items() if name.startswith(begin)}
-            if station.operator is not None and mine:
-                station.operator.restore(mine)
+            mine = under(f"{number}.", tables)
+            if isinstance(station.operator, Saves) and mine:
+                station.operator.restore(station.state, mine)
 
     def held(self) -> dict[str, int]:
         """How many rows (groups, values) each operator remembers, by its number and kind."""
         return {
-            f"{number}.{type(station.node).__name__}": station.operator.held()
+            f"{number}.{type(station.node).__name__}": station.held()
             for number, station in enumerate(self.stations)
             if station.operator is not None
         }
@@ -196,23 +227,15 @@ class Tree:
     def count_into(self, figures: Figures, name: str) -> None:
         """What each station has done since; those that did nothing hold what they held, or less with time."""
         for number, station in enumerate(self.stations):
-            if (
-                station.rows_in
-                or station.rows_out
-                or station.guests
-                or isinstance(station.operator, Expiring)
-            ):
+            is_busy = station.rows_in or station.rows_out or station.guests
+            if is_busy or isinstance(station.operator, Expires):
                 operator = f"{name} {number}"
                 figures.add(operator, station.rows_in, station.rows_out, station.seconds)
                 if station.operator is not None:
-                    figures.hold(operator, station.operator.held())
+                    figures.hold(operator, station.held())
 
     def _counted(self, number: int, depth: int) -> Iterator[Counted]:
         station = self.stations[number]
-        held = 0 if station.operator is None else station.operator.held()
-        yield Counted(station.node, depth, station.rows_in, station.rows_out, held, station.seconds)
+        yield Counted(station.node, depth, station.rows_in, station.rows_out, station.held(), station.seconds)
         for child in station.inputs:
             yield from self._counted(child, depth + 1)
-
-    def _operators(self) -> Iterator[Operator]:
-        return (station.operator for station in self.stations if station.operator is not None)

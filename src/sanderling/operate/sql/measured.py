@@ -65,8 +65,7 @@ class Measured:
     def tidy(self) -> None:
         """Frees what is not needed any more; codes told before are void."""
         for values in self._multisets().values():
-            if values.is_wasteful():
-                values.compact()
+            values.tidy()
 
     def forget(self, groups: I64) -> None:
         for counts in self._counts().values():
@@ -76,8 +75,7 @@ class Measured:
                 exact.forget(groups)
         for values in self._multisets().values():
             values.forget(groups)
-            if values.is_wasteful(is_due=True):
-                values.compact()
+            values.tidy(is_due=True)
 
     def held(self) -> int:
         """How many values are kept one by one."""

@@ -57,8 +57,7 @@ class Once:
         rows = self.values.number(steps.group[changes.step], [changes.values])
         row, step, sign = self.values.presence(rows, changes.step, changes.sign)
         (column,) = self.values.columns(row)
-        if self.values.is_wasteful():
-            self.values.compact()
+        self.values.tidy()
         return Fed(step, sign, column)
 
 
@@ -135,8 +134,7 @@ class Extremes:
         return codes[least], codes[most], least >= 0
 
     def tidy(self) -> None:
-        if self.values.is_wasteful():
-            self.values.compact()
+        self.values.tidy()
 
     @property
     def texts(self) -> Keys:

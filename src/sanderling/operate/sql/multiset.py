@@ -54,13 +54,14 @@ class Multiset:
     def forget(self, owners: I64) -> None:
         self.count[: len(self.numbered)][np.isin(self.owner, owners)] = 0
 
+    def tidy(self, is_due: bool = False) -> None:
+        """Numbers the rows that are there anew, if most of what is known is not there any more."""
+        if self.is_wasteful(is_due):
+            self.restore(self.saved())
+
     def is_wasteful(self, is_due: bool = False) -> bool:
         """Whether most of what is known is not there any more."""
         return self.waste.is_too_much(len(self.numbered), lambda: len(self.alive), is_due)
-
-    def compact(self) -> None:
-        """Numbers the rows that are there anew."""
-        self.restore(self.saved())
 
     def saved(self) -> pa.Table:
         rows = self.alive

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from sanderling import relational
-from sanderling.arrays import I64
+from sanderling.operate.changes import Changes
 from sanderling.operate.sql.codes import Column
 from sanderling.operate.sql.constants import Constants
 from sanderling.operate.sql.signed import Signed
@@ -22,8 +22,11 @@ class Select:
         self.node = node
         self.constants = constants
 
-    def apply(self, inputs: Sequence[Signed], begun: Signed) -> Signed:
-        (rows,) = inputs
+    def new_state(self, at: None) -> None:
+        return None
+
+    def apply(self, state: None, given: Changes) -> Signed:
+        (rows,) = given.inputs
         if not len(rows):
             return Signed.none([t.arrow for t in self.node.types])
         if self.node.where is not None:
@@ -52,18 +55,6 @@ class Select:
         if name.startswith("q:"):
             return self.constants.column(name, rows.query)
         return rows.columns[int(name[1:])]
-
-    def forget(self, queries: I64) -> None:
-        """Nothing is remembered."""
-
-    def held(self) -> int:
-        return 0
-
-    def saved(self) -> dict[str, pa.Table]:
-        return {}
-
-    def restore(self, tables: dict[str, pa.Table]) -> None:
-        """Nothing is remembered."""
 
 
 def _plain(column: nodes.Computed) -> str | None:

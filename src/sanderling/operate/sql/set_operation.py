@@ -6,15 +6,15 @@ right ──► how often, before and after ─┴─► how often it is told, b
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import pyarrow as pa
 
 from sanderling.arrays import I64
 from sanderling.kernels.sql.steps import walk_counts
+from sanderling.operate.changes import Changes
 from sanderling.operate.sql.multiset import Multiset
 from sanderling.operate.sql.numbered import Grown
+from sanderling.operate.sql.remembered import RemembersRows
 from sanderling.operate.sql.signed import Signed, put_together
 from sanderling.operate.sql.steps import Steps
 from sanderling.plans import nodes
@@ -49,30 +49,30 @@ class TwoSided(Multiset):
         self.right[: table.num_rows] = table.column("right").to_numpy()
 
 
-class SetOperation:
+class SetOperation(RemembersRows):
     """Promises (tests/operate/test_set_operation.py): exact at every tick, however batches are cut; what is
     gone from both sides is freed; cost by change.
     """
 
     def __init__(self, node: nodes.SetOperation):
         self.node = node
-        self.rows = TwoSided([t.arrow for t in node.types])
+        self.types = [t.arrow for t in node.types]
 
-    def apply(self, inputs: Sequence[Signed], begun: Signed) -> Signed:
-        left, right = inputs
-        both = put_together(inputs)
-        steps = Steps.of(self.rows.number(both.query, both.columns), both.tick)
+    def new_state(self, at: None) -> TwoSided:
+        return TwoSided(self.types)
+
+    def apply(self, state: TwoSided, given: Changes) -> Signed:
+        left, right = given.inputs
+        both = put_together(given.inputs)
+        steps = Steps.of(state.number(both.query, both.columns), both.tick)
         n = len(left)
-        lefts = walk_counts(steps.group, steps.step[:n], left.sign, self.rows.count)
-        rights = walk_counts(steps.group, steps.step[n:], right.sign, self.rows.right)
+        lefts = walk_counts(steps.group, steps.step[:n], left.sign, state.count)
+        rights = walk_counts(steps.group, steps.step[n:], right.sign, state.right)
         before, after = (self._told(a, b) for a, b in zip(lefts, rights, strict=True))
         changed = np.flatnonzero(after != before)
         row = steps.group[changed]
-        told = Signed(
-            self.rows.owner[row], steps.tick[changed], (after - before)[changed], self.rows.columns(row)
-        )
-        if self.rows.is_wasteful():
-            self.rows.compact()
+        told = Signed(state.owner[row], steps.tick[changed], (after - before)[changed], state.columns(row))
+        state.tidy()
         return told
 
     def _told(self, left: I64, right: I64) -> I64:
@@ -84,17 +84,3 @@ class SetOperation:
         else:
             times = np.where(right > 0, 0, left)
         return times if self.node.is_all else np.minimum(times, 1)
-
-    def forget(self, queries: I64) -> None:
-        self.rows.forget(queries)
-        if self.rows.is_wasteful(is_due=True):
-            self.rows.compact()
-
-    def held(self) -> int:
-        return len(self.rows.alive)
-
-    def saved(self) -> dict[str, pa.Table]:
-        return {"rows": self.rows.saved()}
-
-    def restore(self, tables: dict[str, pa.Table]) -> None:
-        self.rows.restore(tables["rows"])
