@@ -23,7 +23,7 @@ Told = TypeVar("Told", covariant=True)
 
 
 class Operator(Protocol[At, Given, Told]):
-    """In a tree it is given changes of its inputs (tree.py), in a shard what moved (scene.py)."""
+    """In a tree it is given changes of its inputs (tree.py), in a shard what moved (now.py)."""
 
     def new_state(self, at: At) -> Any:
         """What is remembered as things stand; in a tree that is nothing yet."""
@@ -45,14 +45,14 @@ class Turned(NamedTuple):
 class Lives(Protocol):
     """Its queries begin and end at ticks that the plan has."""
 
-    def end(self, state: Any, tick: int, scene: Any) -> Turned:
+    def end(self, state: Any, tick: int, now: Any) -> Turned:
         """Before what happens at `tick`: queries that end at it say nothing more.
 
         What a region held whose row is gone from its table is taken back.
         """
         ...
 
-    def begin(self, state: Any, tick: int, scene: Any) -> Turned:
+    def begin(self, state: Any, tick: int, now: Any) -> Turned:
         """After what happens at `tick`: what begins at it begins with all that it holds."""
         ...
 
@@ -61,7 +61,7 @@ class Lives(Protocol):
 class Answers(Protocol):
     """Can tell whole answers."""
 
-    def answer(self, state: Any, queries: list[int], scene: Any) -> list[DeltaBatch]:
+    def answer(self, state: Any, queries: list[int], now: Any) -> list[DeltaBatch]:
         """Of those of the queries that live, as at the last tick that closed."""
         ...
 
@@ -79,9 +79,16 @@ class Merged(Protocol):
 class Settles(Protocol):
     """Its state follows from readings, and can go after them without telling."""
 
-    def settle(self, state: Any, moved: Any) -> None:
-        """What moved has been told of already, by another copy."""
+    def settle(self, state: Any, settled: Any) -> None:
+        """Everything is where it is now, whatever was to be told on the way."""
         ...
+
+
+@runtime_checkable
+class Places(Protocol):
+    """May know where every object is."""
+
+    def places_objects(self, state: Any) -> bool: ...
 
 
 @runtime_checkable

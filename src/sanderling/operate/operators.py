@@ -1,8 +1,17 @@
-"""Which operator works for which node of a tree."""
+"""Which operators work for a stream in a shard, and which for a node of a tree."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from sanderling.figures import Figures
 from sanderling.operate.changes import Changes
+from sanderling.operate.inside.inside import Inside
+from sanderling.operate.nearest.nearest import Nearest
+from sanderling.operate.now import Change, Moved, Now
 from sanderling.operate.operator import Operator
 from sanderling.operate.sql.aggregate import Aggregate
 from sanderling.operate.sql.constants import Constants
@@ -14,9 +23,15 @@ from sanderling.operate.sql.set_operation import SetOperation
 from sanderling.operate.sql.signed import Signed
 from sanderling.operate.sql.union import Union
 from sanderling.operate.trigger.solve import Solve
+from sanderling.operate.where.asks import Asks
+from sanderling.operate.where.orders import Orders
+from sanderling.operate.window.window import Windowed
 from sanderling.plans import nodes
 from sanderling.plans.nodes import Node
+from sanderling.plans.plan import StreamPlan
 from sanderling.route.by_space import ALONE, Partition
+
+OfStream = Operator[Now, Moved, Sequence[Change]]
 
 
 def operator_of(
@@ -42,3 +57,14 @@ def operator_of(
             return SetOperation(node)
         case nodes.Solve():
             return Solve(node, constants, partition)
+
+
+def operators_over(
+    plan: StreamPlan, polygons: npt.NDArray[np.object_], asks: Asks, figures: Figures, orders: Orders
+) -> list[OfStream]:
+    """In the order in which they tell. Polygons are by region, prepared for many tests."""
+    return [
+        Inside(plan, asks, polygons),
+        Nearest(plan, asks, polygons),
+        Windowed(plan, polygons, figures, orders),
+    ]

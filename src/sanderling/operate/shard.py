@@ -15,7 +15,8 @@ import pyarrow as pa
 from sanderling.arrays import I64
 from sanderling.batches import CandidateBatch, LatestBatch, ListingBatch, SightingBatch
 from sanderling.clock import NOTHING_YET
-from sanderling.operate.stream import Change, StreamShard
+from sanderling.operate.now import Change
+from sanderling.operate.stream import StreamShard
 from sanderling.operate.where.orders import Chooser
 from sanderling.plans.plan import Plan, Plans
 from sanderling.route.controls import announce, told_figures
@@ -84,7 +85,7 @@ class Shard:
             self.version, self.composed, self.partners = number, composed_in(plan), partners_in(plan)
         for name, reach in sorted(turned.items()):
             stream = self.streams[name]
-            if stream.past.held is not None and stream.past.is_listed:
+            if stream.past.held is not None and stream.past.held.is_listed:
                 # Windows of the last of all may reach further now.
                 said += self.parcels(name, [stream.past.held.history.listing_anew(reach)])
         return said, set(turned)

@@ -18,28 +18,24 @@ from sanderling.batches import (
     ROW,
     TS,
     TURNS,
-    CandidateBatch,
     DeltaBatch,
-    LatestBatch,
     ListingBatch,
-    SightingBatch,
 )
 from sanderling.clock import NOTHING_YET, closed_by, tick_end, tick_ends
 from sanderling.figures import Figures
-from sanderling.operate.inside.inside import Inside, InsideState
-from sanderling.operate.inside.tell import Told, cancelled, prepared
-from sanderling.operate.nearest.nearest import Nearest, NearestState
+from sanderling.operate.inside.tell import prepared
+from sanderling.operate.now import Change, Moved, Now, Settled
+from sanderling.operate.operators import operators_over
 from sanderling.operate.readings.pairs import NO_MOVES, MoveBatch
 from sanderling.operate.readings.readings import LastReadings
 from sanderling.operate.readings.waiting import Wait, Waiting, is_in
+from sanderling.operate.where.asks import Asks
 from sanderling.operate.where.orders import ANEW, Chooser, Orders
 from sanderling.operate.window.past import Past
-from sanderling.operate.window.window import Windowed, WindowState
+from sanderling.operate.working import Working
 from sanderling.plans.plan import ALWAYS, NEVER, StreamPlan
 from sanderling.route.pack import focal_columns
 from sanderling.route.parcels import Kind, Parcel
-
-Change = DeltaBatch | CandidateBatch | LatestBatch | ListingBatch | SightingBatch
 
 
 @dataclass(slots=True)
@@ -56,12 +52,9 @@ class Clock:
 class StreamShard:
     """One stream's part of a shard."""
 
-    inside: Inside
-    live: InsideState
-    nearest: Nearest
-    near: NearestState
-    windowed: Windowed
-    seen: WindowState
+    polygons: npt.NDArray[np.object_]
+    asks: Asks
+    working: Working
     turns: list[int]
 
     def __init__(self, plan: StreamPlan, schema: pa.Schema, chooser: Chooser | None = None):
@@ -81,29 +74,28 @@ class StreamShard:
 
     def rebuild(self) -> None:
         """What follows from the plan and the readings."""
-        self._operators(prepared(self.plan.regions.wkb))
+        self.polygons = prepared(self.plan.regions.wkb)
+        self._operators()
         regions = self.plan.regions
         times = np.concatenate([regions.begin, regions.end, regions.gone])
         self.turns = [int(t) for t in np.unique(times) if t not in (ALWAYS, NEVER)]
         self.refresh()
 
-    def _operators(self, polygons: npt.NDArray[np.object_]) -> None:
+    def _operators(self) -> None:
         plan, figures, orders = self.plan, self.figures, self.orders
-        self.inside = Inside(plan, polygons, figures, orders)
-        self.nearest = Nearest(plan, self.inside.asks, polygons)
-        self.windowed = Windowed(plan, polygons, figures, orders)
+        self.asks = Asks(plan, figures=figures, orders=orders)
+        self.working = Working(operators_over(plan, self.polygons, self.asks, figures, orders))
 
     def _reorder(self) -> None:
         """Of some template WHERE or INSIDE may come first from now on; no answer changes by it."""
         if self.orders.turn(self.price):
-            self._operators(self.inside.polygons)
+            self._operators()
             self.refresh()
 
     @property
     def price(self) -> float:
         """What another order costs, in microseconds."""
-        are_objects_placed = self.live.moving is not None or len(self.plan.nearest) > 0
-        objects = len(self.objects.row_of) if are_objects_placed else 0
+        objects = len(self.objects.row_of) if self.working.places_objects() else 0
         return ANEW * (len(self.plan.regions) + objects)
 
     # ----- another plan
@@ -130,7 +122,7 @@ class StreamShard:
         if self.clock.closed_to != NOTHING_YET:
             # Ticks that have closed since: nobody has asked about these objects in them.
             moves = self.past.close_focals(self.clock.closed_to)
-            self.nearest.settle(self.near, NO_MOVES, moves, self.objects, self.focals)
+            self.working.settle(Settled(self.now, NO_MOVES, moves))
         if self._begin_if_nothing_closed():
             self.refresh()
 
@@ -252,21 +244,9 @@ class StreamShard:
             if self.clock.closed_to < turn <= target:
                 deltas += self._step(turn - self.stream.tick_us)
                 self.clock.begun = self.waiting.ready
-                self.live, gone = self.inside.ended(
-                    self.live, turn, self.objects, self.focals, self.clock.begun
-                )
-                self.nearest.end(self.near, turn)
-                self.seen, left = self.windowed.ended(self.seen, turn, self.past.held, self.clock.begun)
+                taken_back = self.working.end(turn, self.now)
                 deltas += self._step(turn)
-                self.live, answers = self.inside.begun(
-                    self.live, turn, self.objects, self.focals, self.clock.begun
-                )
-                deltas += cancelled(gone, answers)
-                deltas += self.nearest.begin(self.near, turn, self.objects, self.clock.begun)
-                whole: list[Told] = []
-                if self.past.held is not None:
-                    self.seen, whole = self.windowed.begun(self.seen, turn, self.past.held, self.clock.begun)
-                deltas += cancelled(left, whole)
+                deltas += self.working.begin(turn, self.now, taken_back)
         deltas += self._step(target)
         if self.compact():
             self.refresh()
@@ -285,23 +265,19 @@ class StreamShard:
 
     def answer(self, queries: list[int]) -> list[DeltaBatch]:
         """The whole answers of some queries, as at the last tick that closed."""
-        closed_to = self.clock.closed_to
-        answers = self.inside.answer(self.live, queries, closed_to, self.objects, self.focals)
-        if self.past.held is not None:
-            answers += self.windowed.answer(self.seen, queries, closed_to, self.past.held)
-        return answers
+        return self.working.answer(queries, self.now)
 
     def merged_of(self, queries: list[int]) -> list[int]:
         """The queries among some whose answers only the merge stage knows."""
-        found: list[int] = np.intersect1d(queries, self.nearest.queries).tolist()
-        return found + self.windowed.of_all(queries)
+        return self.working.merged_of(queries)
 
     def refresh(self) -> None:
         """What follows from the readings, made anew."""
-        clock = self.clock
-        self.live = self.inside.new_state(clock.closed_to, self.objects, self.focals, clock.begun)
-        self.near = self.nearest.new_state(clock.closed_to, self.objects, self.focals, clock.begun)
-        self.seen = self.windowed.new_state(clock.closed_to, clock.begun)
+        self.working.refresh(self.now)
+
+    @property
+    def now(self) -> Now:
+        return Now(self.objects, self.focals, self.clock.closed_to, self.clock.begun, self.past.held)
 
     def settle(self, moves: MoveBatch, focal_moves: MoveBatch, before: Clock) -> None:
         """What follows from the readings, after moves whose changes have been told by another copy."""
@@ -312,9 +288,7 @@ class StreamShard:
         if self.compact() or has_turned:
             self.refresh()
             return
-        if self.live.moving is not None:
-            self.live.moving.settle(moves, focal_moves, self.objects, self.focals)
-        self.nearest.settle(self.near, moves, focal_moves, self.objects, self.focals)
+        self.working.settle(Settled(self.now, moves, focal_moves))
 
     def _step(self, target: int) -> list[Change]:
         if target <= self.clock.closed_to:
@@ -322,30 +296,9 @@ class StreamShard:
         rows_before = self.objects.row_of.copy()
         moves, focal_moves = self.close_readings(target)
         self.clock.closed_to = target
-        figures, name = self.figures, self.stream.name
-        figures.add(f"readings {name}", rows_out=len(moves))
-        columns = self.inside.asks.moves(moves, self.objects)
-        parts = (columns, self.objects, rows_before, focal_moves, self.focals)
-        changes: list[Change] = []
-        due = self.orders.due(self.price)
-        self.inside.probe(self.live, [o for o in due if o.template.window is None], columns, self.focals)
-        with figures.timed(f"inside {name}"):
-            changes += self.inside.apply(self.live, moves, *parts)
-        with figures.timed(f"knn {name}"):
-            lists = self.nearest.apply(self.near, moves, *parts)
-        for shared in ("inside", "knn"):
-            figures.add(f"{shared} {name}", len(moves))
-        for batch in lists:
-            figures.add(f"inside {batch.template}", rows_out=batch.rows.num_rows)
-            figures.add(f"select {batch.template}", batch.rows.num_rows, batch.rows.num_rows)
-        changes += lists
-        if self.past.held is not None:
-            with figures.timed(f"windows {name}"):
-                due = [o for o in due if o.template.window is not None]
-                changes += self.windowed.apply(self.seen, self.past.held, due)
-        if self.past.held is not None and self.past.is_listed:
-            changes.append(self.past.held.history.listing())
-        return changes
+        self.figures.add(f"readings {self.stream.name}", rows_out=len(moves))
+        columns, due = self.asks.moves(moves, self.objects), self.orders.due(self.price)
+        return self.working.apply(Moved(self.now, moves, columns, rows_before, focal_moves, due))
 
     def close_readings(self, target: int) -> tuple[MoveBatch, MoveBatch]:
         """Readings of ticks up to `target` count from now on: how objects, and focal objects, moved."""

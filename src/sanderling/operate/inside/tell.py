@@ -12,7 +12,7 @@ import pyarrow as pa
 import shapely
 
 from sanderling.arrays import I32, I64
-from sanderling.batches import DeltaBatch, LatestBatch, SightingBatch
+from sanderling.batches import CandidateBatch, DeltaBatch, LatestBatch, SightingBatch
 from sanderling.kernels.order import ordered_by
 from sanderling.operate.consolidate import consolidate, put_together
 from sanderling.operate.inside.rows import Emission, sightings, signed_rows
@@ -25,6 +25,7 @@ from sanderling.plans.plan import POLYGON, StreamPlan, Template
 NO_NUMBERS = np.empty(0, np.int64)
 
 Told = DeltaBatch | LatestBatch | SightingBatch
+Turning = Told | CandidateBatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +138,7 @@ class Tell:
                 figures.add(where, len(some), np.count_nonzero(is_in[some]))
 
 
-def cancelled(gone: Sequence[Told], came: Sequence[Told]) -> list[Told]:
+def cancelled(gone: Sequence[Turning], came: Sequence[Turning]) -> list[Turning]:
     """What regions took back and others began with: a row of a table may be there again, in another shape.
 
     The last of all shards, and what triggers saw, are put together elsewhere.
@@ -147,7 +148,7 @@ def cancelled(gone: Sequence[Told], came: Sequence[Told]) -> list[Told]:
         if isinstance(batch, DeltaBatch):
             parts.setdefault(batch.template, []).append(batch.rows)
     both = {b.template for b in gone} & {b.template for b in came} & parts.keys()
-    alone = [batch for batch in (*gone, *came) if batch.template not in both]
+    alone: list[Turning] = [batch for batch in (*gone, *came) if batch.template not in both]
     found = [DeltaBatch(template, consolidate(pa.concat_tables(parts[template]))) for template in both]
     return alone + [batch for batch in found if batch.rows.num_rows]
 

@@ -16,17 +16,17 @@ import numpy.typing as npt
 
 from sanderling.arrays import I32, I64, Bools
 from sanderling.batches import CandidateBatch
-from sanderling.kernels.inside.cross import Moves
 from sanderling.kernels.nearest.influence import advance, begin_all, end_all
 from sanderling.kernels.nearest.seekers import FocalPlaces, Lists
 from sanderling.operate.nearest.candidates import Candidates
 from sanderling.operate.nearest.judged import advance_judged, begin_judged
 from sanderling.operate.nearest.judges import Judge
 from sanderling.operate.nearest.neighbourhood import Neighbourhood
-from sanderling.operate.readings.pairs import MoveBatch
+from sanderling.operate.now import Moved, Now, Settled
+from sanderling.operate.operator import Turned
 from sanderling.operate.readings.readings import LastReadings
 from sanderling.operate.where.asks import Asks
-from sanderling.plans.plan import NEVER, POLYGON, StreamPlan
+from sanderling.plans.plan import POLYGON, StreamPlan
 
 
 @dataclass(slots=True)
@@ -63,43 +63,38 @@ class Nearest:
 
     # ----- which queries live
 
-    def new_state(
-        self, closed_to: int, objects: LastReadings, focals: LastReadings, ready: int = NEVER
-    ) -> NearestState:
-        """The state after the tick `closed_to`: what has begun and not ended lives.
-
-        Versions from the number `ready` on have not begun, whatever the plan says.
-        """
+    def new_state(self, at: Now) -> NearestState:
+        """What has begun and not ended lives."""
         parts = []
         for is_judged in (False, True):
             ids = np.flatnonzero(self.is_judged == is_judged)
-            parts.append(Neighbourhood.of(ids, self.asks, objects, focals) if len(ids) else None)
+            parts.append(Neighbourhood.of(ids, self.asks, at.objects, at.focals) if len(ids) else None)
         state = NearestState(*parts)
-        self._begin(state, self._is_live(closed_to, ready), objects)
+        self._begin(state, self._is_live(at.closed_to, at.ready), at.objects)
         return state
 
     def _is_live(self, tick: int, ready: int) -> Bools:
         return (self.begins <= tick) & (tick < self.ends) & (self.came < ready)
 
-    def end(self, state: NearestState, tick: int) -> None:
-        """Queries dropped at `tick` say nothing more, from this tick on."""
+    def end(self, state: NearestState, tick: int, now: Now) -> Turned:
         for part in (state.plain, state.judged):
             if part is not None:
                 which = part.some(self.ends <= tick)
                 end_all(which[part.sights.is_live[which]], part.seekers, part.sights)
+        return Turned(state, [])
 
-    def begin(
-        self, state: NearestState, tick: int, objects: LastReadings, ready: int = NEVER
-    ) -> list[CandidateBatch]:
-        """Queries registered at `tick` begin with their whole lists, as at that tick."""
-        found = self._begin(state, self._is_live(tick, ready), objects)
-        return [
+    def begin(self, state: NearestState, tick: int, now: Now) -> Turned:
+        """With whole lists."""
+        told = [
             batch
-            for part, (which, starts, rows, d2) in found
+            for part, (which, starts, rows, d2) in self._begin(
+                state, self._is_live(tick, now.ready), now.objects
+            )
             for batch in self.candidates.of(
-                Lists(np.full(len(which), tick), which, np.diff(starts), rows, d2), part.ids, objects
+                Lists(np.full(len(which), tick), which, np.diff(starts), rows, d2), part.ids, now.objects
             )
         ]
+        return Turned(state, told)
 
     def _begin(
         self, state: NearestState, is_wanted: Bools, objects: LastReadings
@@ -121,17 +116,26 @@ class Nearest:
 
     # ----- what changes
 
-    def apply(
-        self, state: NearestState, moves: MoveBatch, columns: Moves, objects: LastReadings,
-        rows_before: I64, focal_moves: MoveBatch, focals: LastReadings,
-    ) -> list[CandidateBatch]:  # fmt: skip
-        """The new lists of all live queries over the ticks of `moves` and `focal_moves`."""
+    def apply(self, state: NearestState, given: Moved) -> list[CandidateBatch]:
+        """The new lists of all live queries over the ticks that have just closed."""
+        figures, name = self.asks.figures, f"knn {self.plan.stream.name}"
+        figures.add(name, len(given.moves))
+        with figures.timed(name):
+            batches = self._lists(state, given)
+        for batch in batches:
+            figures.add(f"inside {batch.template}", rows_out=batch.rows.num_rows)
+            figures.add(f"select {batch.template}", batch.rows.num_rows, batch.rows.num_rows)
+        return batches
+
+    def _lists(self, state: NearestState, given: Moved) -> list[CandidateBatch]:
+        columns, focal_moves = given.columns, given.focal_moves
+        objects, focals = given.now.objects, given.now.focals
         coming = np.stack([columns.new_x, columns.new_y], axis=1)
         places = FocalPlaces(focal_moves.tick, focal_moves.object, *focals.places(focal_moves.new_row))
         batches: list[CandidateBatch] = []
         for part in self._parts(state):
-            part.take_in(objects, focals, rows_before, coming)
-            changes = part.changes(moves, columns)
+            part.take_in(objects, focals, given.rows_before, coming)
+            changes = part.changes(given.moves, columns)
             lists = (
                 advance(part.seekers, part.sights, part.scene, changes, places)
                 if part is state.plain
@@ -140,20 +144,25 @@ class Nearest:
             batches += self.candidates.of(lists, part.ids, objects)
         return batches
 
-    def settle(
-        self, state: NearestState, moves: MoveBatch, focal_moves: MoveBatch, objects: LastReadings,
-        focals: LastReadings,
-    ) -> None:  # fmt: skip
-        """Everything is where it is now, whatever lists there were on the way."""
-        who = np.unique(focal_moves.object)
+    def settle(self, state: NearestState, settled: Settled) -> None:
+        objects, focals = settled.now.objects, settled.now.focals
+        who = np.unique(settled.focal_moves.object)
         places = FocalPlaces(np.zeros(len(who), np.int64), who, *focals.places(focals.row_of[who]))
         for part in self._parts(state):
             part.take_in(objects, focals, objects.row_of, np.empty((0, 2)))
-            changes = part.settled(moves, objects)
+            changes = part.settled(settled.moves, objects)
             if part is state.plain:
                 advance(part.seekers, part.sights, part.scene, changes, places)
             else:
                 advance_judged(part, changes, places, self.judge, objects)
+
+    def places_objects(self, state: NearestState) -> bool:
+        return len(self.plan.nearest) > 0
+
+    def merged_of(self, queries: list[int]) -> list[int]:
+        """The nearest of all shards are known where their lists are merged."""
+        mine: list[int] = np.intersect1d(queries, self.queries).tolist()
+        return mine
 
     def _parts(self, state: NearestState) -> Iterator[Neighbourhood]:
         return (part for part in (state.plain, state.judged) if part is not None)

@@ -10,9 +10,9 @@ import pyarrow as pa
 from sanderling.clock import NOTHING_YET
 from sanderling.operate.readings.pairs import MoveBatch
 from sanderling.operate.readings.readings import LastReadings
+from sanderling.operate.window.held import Held
 from sanderling.operate.window.history import History
 from sanderling.operate.window.whereabouts import Whereabouts
-from sanderling.operate.window.window import Held
 from sanderling.plans.plan import StreamPlan
 
 
@@ -30,11 +30,6 @@ class Past:
         self.held = None
         self._is_following = False
         self.turn_to(plan, NOTHING_YET)
-
-    @property
-    def is_listed(self) -> bool:
-        """Whether the merge stage has to know the order of all readings."""
-        return self.held is not None and any(w.is_of_all for w in self.held.history.windows)
 
     @property
     def reach(self) -> int:

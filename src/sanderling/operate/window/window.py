@@ -19,22 +19,23 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sanderling.arrays import I64, Bools, flat
-from sanderling.batches import HIDDEN, DeltaBatch, LatestBatch, SightingBatch
+from sanderling.batches import HIDDEN, DeltaBatch, LatestBatch, ListingBatch, SightingBatch
 from sanderling.figures import Figures
 from sanderling.kernels.inside.cross import Moves, Rules, cross
 from sanderling.kernels.inside.grid import ABSENT, Geometry, Grid, build_grid, no_grid
 from sanderling.kernels.trigger.sightings import listed
 from sanderling.operate.inside.moving import extent, moving_geometry
 from sanderling.operate.inside.tell import Tell, Told
+from sanderling.operate.now import Moved, Now
+from sanderling.operate.operator import Turned
 from sanderling.operate.readings.pairs import MoveBatch, PairBatch
-from sanderling.operate.readings.readings import LastReadings
 from sanderling.operate.where.asks import Asks, alike
 from sanderling.operate.where.orders import Ordered, Orders
 from sanderling.operate.where.probe import a_few, arrived, found
 from sanderling.operate.where.slotted import MOST_PAIRS
+from sanderling.operate.window.held import Held
 from sanderling.operate.window.history import History
-from sanderling.operate.window.whereabouts import Whereabouts
-from sanderling.plans.plan import EVERYWHERE, NEVER, StreamPlan, Template, Window, window_operator
+from sanderling.plans.plan import EVERYWHERE, StreamPlan, Template, Window, window_operator
 
 # For fewer readings of a tick than this no grid over moving regions is made.
 WORTH_A_GRID = 8
@@ -106,9 +107,9 @@ class Windowed:
 
     # ----- which regions live
 
-    def new_state(self, closed_to: int, ready: int = NEVER) -> WindowState:
-        """The state after the tick `closed_to`, as that of INSIDE."""
-        return self._with_live(self._lives(closed_to, ready))
+    def new_state(self, at: Now) -> WindowState:
+        """As that of INSIDE."""
+        return self._with_live(self._lives(at.closed_to, at.ready))
 
     def _lives(self, tick: int, ready: int) -> Bools:
         return self.is_mine & self.plan.regions.lives(tick, ready)
@@ -138,33 +139,24 @@ class Windowed:
         r = self.plan.regions
         return Geometry(r.kind[ids], r.a[ids], r.b[ids], r.c[ids], r.d[ids])
 
-    def ended(
-        self, state: WindowState, tick: int, held: Held | None, ready: int = NEVER
-    ) -> tuple[WindowState, list[Told]]:
-        """Before what comes at `tick`: queries that end at it say nothing more.
-
-        A region whose row is gone from its table takes back what it held.
-        """
+    def end(self, state: WindowState, tick: int, now: Now) -> Turned:
         r = self.plan.regions
-        is_over, is_gone = r.end <= tick, r.is_gone(tick, ready)
+        is_over, is_gone = r.end <= tick, r.is_gone(tick, now.ready)
         is_ending = state.is_live & (is_over | is_gone)
         if not is_ending.any():
-            return state, []
+            return Turned(state, [])
         leaving = is_ending & ~is_over
-        told = self._whole(leaving, tick, held) if held is not None and leaving.any() else []
+        told = self._whole(leaving, tick, now.held) if now.held is not None and leaving.any() else []
         # What a trigger has seen stays seen.
         turned = [_turned(b) for b in told if not isinstance(b, SightingBatch)]
-        return self._with_live(state.is_live & ~is_ending), turned
+        return Turned(self._with_live(state.is_live & ~is_ending), turned)
 
-    def begun(
-        self, state: WindowState, tick: int, held: Held, ready: int = NEVER
-    ) -> tuple[WindowState, list[Told]]:
-        """Queries registered at `tick` begin with their whole answer, as at that tick."""
-        is_beginning = ~state.is_live & self._lives(tick, ready)
-        if not is_beginning.any():
-            return state, []
-        told = [self._marked(batch, held) for batch in self._whole(is_beginning, tick, held)]
-        return self._with_live(state.is_live | is_beginning), told
+    def begin(self, state: WindowState, tick: int, now: Now) -> Turned:
+        is_beginning = ~state.is_live & self._lives(tick, now.ready)
+        if now.held is None or not is_beginning.any():
+            return Turned(state, [])
+        told = [self._marked(batch, now.held) for batch in self._whole(is_beginning, tick, now.held)]
+        return Turned(self._with_live(state.is_live | is_beginning), told)
 
     def _marked(self, batch: Told, held: Held) -> Told:
         """Of the last of all: with a mark at those that met a region where it is hidden."""
@@ -183,14 +175,16 @@ class Windowed:
         is_hidden = (focal >= 0) & held.whereabouts.is_hidden(ticks, focal)
         return LatestBatch(batch.template, rows.append_column(HIDDEN, pa.array(is_hidden)))
 
-    def answer(self, state: WindowState, queries: list[int], tick: int, held: Held) -> list[DeltaBatch]:
-        """The whole answers of those of the queries that live; the merge stage knows the last of all."""
+    def answer(self, state: WindowState, queries: list[int], now: Now) -> list[DeltaBatch]:
+        """But for the last of all, which the merge stage knows."""
+        if now.held is None:
+            return []
         is_of_all = np.array([w.is_of_all for w in self.windows] + [False])[self.window_of]
         is_asked = state.is_live & ~is_of_all & np.isin(self.plan.regions.query, queries)
-        told = self._whole(is_asked, tick, held) if is_asked.any() else []
+        told = self._whole(is_asked, now.closed_to, now.held) if is_asked.any() else []
         return [batch for batch in told if isinstance(batch, DeltaBatch)]
 
-    def of_all(self, queries: list[int]) -> list[int]:
+    def merged_of(self, queries: list[int]) -> list[int]:
         """Those of the queries whose windows hold the last readings of all shards together."""
         is_of_all = np.array([w.is_of_all for w in self.windows] + [False])[self.window_of]
         mine: list[int] = np.intersect1d(queries, self.plan.regions.query[is_of_all]).tolist()
@@ -207,11 +201,17 @@ class Windowed:
 
     # ----- what changes
 
-    def apply(self, state: WindowState, held: Held, due: Sequence[Ordered] = ()) -> list[Told]:
-        """The changes of all live queries over the ticks that have just closed.
+    def apply(self, state: WindowState, given: Moved) -> list[Told | ListingBatch]:
+        """The changes of all live queries over the ticks that have just closed."""
+        held = given.now.held
+        if held is None:
+            return []
+        with self.asks.figures.timed(f"windows {self.plan.stream.name}"):
+            due = [o for o in given.due if o.template.window is not None]
+            told: list[Told | ListingBatch] = [*self._changes(state, held, due)]
+        return [*told, held.history.listing()] if held.is_listed else told
 
-        Of the templates that are due it is tried what they would find by place alone.
-        """
+    def _changes(self, state: WindowState, held: Held, due: Sequence[Ordered]) -> list[Told]:
         if not state.is_live.any():
             return []
         history, is_used = held.history, self._used(state.is_live)
@@ -369,15 +369,6 @@ class Windowed:
         met = cross(moves, rules, geometry, grid, geometry, grid)
         batch = MoveBatch(passage.tick, row, np.where(comes, -1, row), np.where(comes, row, -1))
         return PairBatch.of(met, batch, nothing, ids)
-
-
-@dataclass(frozen=True, slots=True)
-class Held:
-    """What windows look at: the readings, and where focal objects were."""
-
-    history: History
-    whereabouts: Whereabouts
-    focals: LastReadings
 
 
 def _turned(batch: DeltaBatch | LatestBatch) -> Told:
