@@ -39,6 +39,11 @@ class Engine:
             [Merge(plan, number, plans, partitions) for number in range(partitions)],
         )
 
+    @property
+    def parts(self) -> list[Shard | Merge]:
+        """All that remembers."""
+        return [*self.shards, *self.partitions]
+
     def advance(self, parcels: Sequence[list[Parcel]]) -> list[Parcel]:
         """One batch: what a source has for each shard in, what is to be delivered out."""
         return self.merged(self.said(parcels))

@@ -28,42 +28,41 @@ from sanderling.plans.plan import ALWAYS, Plan, StreamPlan
 from sanderling.route.controls import activate, announce, ask
 from sanderling.route.pack import pack
 from sanderling.route.parcels import Kind, Parcel
-from sanderling.state import merged, saved
+from sanderling.state import saved
 from sanderling.state.plans import PLANS
 
 
 class Copies:
     """A shard or merge partition, what was saved of it, and another copy for turns."""
 
-    def __init__(self, state: Any, new: Callable[[], Any], takes_turns: bool):
-        """`state` is the module that saves and restores it."""
-        self.state, self.new = state, new
+    def __init__(self, new: Callable[[], Any], takes_turns: bool):
+        self.new = new
         self.engine, self.other = new(), new() if takes_turns else None
         self.base: bytes | None = None
         self.deltas: list[bytes] = []
         self.missed: list[bytes] = []
 
     def take_turns(self, is_other: bool) -> None:
-        change = self.state.delta(self.engine)
+        change = saved.delta(self.engine)
         self.deltas.append(change)
         self.missed.append(change)
         if is_other:
-            self.state.catch_up(self.other, self.missed)
+            saved.catch_up(self.other, self.missed)
             self.engine, self.other, self.missed = self.other, self.engine, []
 
     def save(self) -> None:
-        self.deltas.append(self.state.delta(self.engine))
+        self.deltas.append(saved.delta(self.engine))
 
     def restart(self, is_snapshot: bool, takes_turns: bool) -> None:
-        change = self.state.delta(self.engine)
+        change = saved.delta(self.engine)
         self.base, self.deltas = (
-            (self.state.snapshot(self.engine), []) if is_snapshot else (self.base, [*self.deltas, change])
+            (saved.snapshot(self.engine), []) if is_snapshot else (self.base, [*self.deltas, change])
         )
         self.engine = self.new()
-        self.state.restore(self.engine, self.base, self.deltas)
+        saved.restore(self.engine, self.base, self.deltas)
         if takes_turns:
             self.other, self.missed = self.new(), []
-            self.state.restore(self.other, self.base, self.deltas)
+            saved.restore(self.other, self.base, self.deltas)
 
 
 @dataclass
@@ -96,12 +95,10 @@ class DirectRun:
         self.waiting: list[tuple[Change, list[Parcel]]] = []
         # Where among the updates those of a query begin, by its name.
         self.since = {q.name: 0 for q in self.plan.queries}
-        self.shard_copies = [
-            Copies(saved, lambda n=n: self._new(n), self.takes_turns) for n in range(self.shards)
-        ]
+        self.shard_copies = [Copies(lambda n=n: self._new(n), self.takes_turns) for n in range(self.shards)]
         self.partitions = self.partitions or (2 if self.shards == 1 else 3)
         self.merges = [
-            Copies(merged, lambda n=n: self._new_merge(n), self.takes_turns) for n in range(self.partitions)
+            Copies(lambda n=n: self._new_merge(n), self.takes_turns) for n in range(self.partitions)
         ]
         self.batches = 0
         self.numbers = dict.fromkeys((s.stream.name for s in self.plan.streams), 0)

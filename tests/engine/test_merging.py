@@ -13,7 +13,7 @@ from sanderling.merge.lists import ShardLists
 from sanderling.merge.partition import Merge
 from sanderling.plan.grow.living import LivingPlan
 from sanderling.route.parcels import Parcel
-from sanderling.state import merged
+from sanderling.state import saved
 from tests.engine.direct import DirectRun
 
 STREAM = "CREATE STREAM taxi (id BIGINT, ts BIGINT, x DOUBLE, y DOUBLE) KEY id TIME ts LOCATION (x, y);"
@@ -57,7 +57,7 @@ def test_lists_of_dropped_queries_are_forgotten(run: DirectRun, tmp_path: Path) 
     assert known(run) == {0, 2, 3, 5}
     run.execute("; ".join(f"DROP QUERY q{n}" for n in (0, 2, 3, 5)))
     assert all(not copies.engine.nearest for copies in run.merges)
-    assert all(len(merged.snapshot(copies.engine)) < 200 for copies in run.merges)
+    assert all(len(saved.snapshot(copies.engine)) < 200 for copies in run.merges)
 
 
 def test_a_number_is_not_taken_for_another_query(run: DirectRun, tmp_path: Path) -> None:
@@ -73,10 +73,10 @@ def test_what_is_saved_comes_back_under_its_version(run: DirectRun, tmp_path: Pa
     run.execute("DROP QUERY q5")
     for number, copies in enumerate(run.merges):
         engine = copies.engine
-        change, whole = merged.delta(engine), merged.snapshot(engine)
+        change, whole = saved.delta(engine), saved.snapshot(engine)
         for base, deltas in ((whole, []), (copies.base, [*copies.deltas, change])):
             back = run._new_merge(number)
-            merged.restore(back, base, deltas)
+            saved.restore(back, base, deltas)
             assert back.version == 2 and entries(back) == entries(engine)
 
 
@@ -84,12 +84,12 @@ def test_a_snapshot_is_of_its_version_whatever_has_been_announced_since(
     run: DirectRun, tmp_path: Path
 ) -> None:
     engine = run.merges[1].engine
-    whole, wanted = merged.snapshot(engine), entries(engine)
+    whole, wanted = saved.snapshot(engine), entries(engine)
     run.execute("DROP QUERY q1; DROP QUERY q4; REGISTER QUERY r AS SELECT id, x FROM taxi kNN (3, 9, 0)")
     back = Merge(run.plan, 1, run.plans.__getitem__)
-    merged.restore(back, whole, [])
+    saved.restore(back, whole, [])
     assert back.version == 0 and entries(back) == wanted
-    merged.catch_up(back, [merged.delta(run.merges[1].engine)])
+    saved.catch_up(back, [saved.delta(run.merges[1].engine)])
     assert back.version == 1 and entries(back) == entries(run.merges[1].engine)
 
 

@@ -40,7 +40,7 @@ from sanderling.spark.checkpoint import agree, session_note
 from sanderling.spark.plans import PlanFolder
 from sanderling.spark.sources.files import SourceSpec, StreamFiles, load_spec
 from sanderling.spark.sums import refuse_damaged
-from sanderling.state import merged, saved
+from sanderling.state import saved
 from tests.long import so_many
 from tests.state.test_encoding import STREAM, differ
 
@@ -234,13 +234,13 @@ def read_state(folder: Path) -> Any:
 
 
 def make_merged(folder: Path) -> Path:
-    (folder / "state").write_bytes(merged.snapshot(Merge(for_shards(first_plan()), 0)))
+    (folder / "state").write_bytes(saved.snapshot(Merge(for_shards(first_plan()), 0)))
     return folder / "state"
 
 
 def read_merged(folder: Path) -> Any:
     merge = Merge(for_shards(first_plan()), 0)
-    merged.restore(merge, (folder / "state").read_bytes(), [])
+    saved.restore(merge, (folder / "state").read_bytes(), [])
     return merge.closed
 
 

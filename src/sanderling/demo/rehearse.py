@@ -23,7 +23,7 @@ from sanderling.route.parcels import Parcel
 from sanderling.simulate.city import make_city
 from sanderling.simulate.steps import write_step
 from sanderling.simulate.traffic import Traffic
-from sanderling.state import merged, saved
+from sanderling.state import saved
 
 # As few as do: every query has some of the objects, buses meet, and a window of ten seconds loses readings.
 OBJECTS, STEPS, SEED = 2000, 14, 7
@@ -44,10 +44,8 @@ def rehearse() -> Scene:
 def restored(engine: Engine, plan: Plan) -> Engine:
     """Another, from what this one saves."""
     new = new_engine(plan)
-    for shard, other in zip(engine.shards, new.shards, strict=True):
-        saved.restore(other, saved.snapshot(shard), [])
-    for merge, another in zip(engine.partitions, new.partitions, strict=True):
-        merged.restore(another, merged.snapshot(merge), [])
+    for part, other in zip(engine.parts, new.parts, strict=True):
+        saved.restore(other, saved.snapshot(part), [])
     return new
 
 

@@ -27,6 +27,7 @@ from sanderling.plans.nodes import solve_of
 from sanderling.plans.plan import PlannedTable, PlannedTree
 from sanderling.route.by_space import ALONE, Partition
 from sanderling.route.sightings import apart, are_sightings, queries_and_ticks, where
+from sanderling.state.frame import Frame
 
 NOTHING = np.empty(0, np.int64)
 
@@ -40,6 +41,14 @@ class Input:
 
     rows: dict[int, pa.Table] = field(default_factory=dict)
     turns: pa.Table = field(default_factory=TURNS.empty_table)
+
+    def saved(self) -> Frame:
+        return Frame({"turns": self.turns, **{str(branch): rows for branch, rows in self.rows.items()}})
+
+    @classmethod
+    def of(cls, frame: Frame) -> Input:
+        rows = {int(name): rows for name, rows in frame.tables.items() if name != "turns"}
+        return cls(rows, frame.tables["turns"])
 
 
 class Composed:
@@ -107,6 +116,25 @@ class Composed:
         if weight is None:
             return None
         return weight + sum(int(rows.nbytes) for rows in self.waiting.values())
+
+    def saved(self) -> Frame:
+        """All that the tree remembers, and what waits for it."""
+        frame = Frame(values={"ready": self.ready})
+        frame.put(Frame(self.tree.saved()), "tree")
+        frame.put(Frame({str(branch): rows for branch, rows in self.waiting.items()}), "waiting")
+        frame.put(self.turns.saved(), "turns")
+        changes = {n: pa.table({"tick": t, "told": self.is_told[n]}) for n, t in self.ticks.items()}
+        frame.put(Frame(changes), "changes")
+        return frame
+
+    def restore(self, frame: Frame) -> None:
+        self.ready = frame.values["ready"]
+        for name, changes in frame.part("changes").tables.items():
+            self.ticks[name] = np.asarray(changes.column("tick").to_numpy(), np.int64)
+            self.is_told[name] = np.asarray(changes.column("told").to_numpy(), np.bool_)
+        self.tree.restore(frame.part("tree").tables)
+        self.waiting = {int(branch): rows for branch, rows in frame.part("waiting").tables.items()}
+        self.turns.restore(frame.part("turns"))
 
     def _released(self, branch: int, turned: Turned) -> pa.Table:
         """Rows of ticks that are ready; of a query that has waited for streams ahead, at its begin."""

@@ -7,6 +7,7 @@ finish never come here.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -22,6 +23,8 @@ from sanderling.route.by_space import Partition
 from sanderling.route.controls import told_figures
 from sanderling.route.parcels import Kind, Parcel
 from sanderling.route.sightings import count
+from sanderling.state.frame import Frame
+from sanderling.state.saved import Saved
 
 
 class Merge:
@@ -207,6 +210,82 @@ class Merge:
                 header = {"template": template, "stream": composed.planned.outlet}
                 out.append(Parcel(Kind.DELTAS, rows, header))
         return out
+
+    # ----- saved and restored
+
+    def saved(self, is_whole: bool) -> Frame:
+        """Trees are saved whole, or as what came for them: replaying it gives their state.
+
+        A trigger may remember less than what came; then its tree is saved instead.
+        """
+        frame = Frame(values={"closed": self.closed})
+        self._save_merged(frame, is_whole)
+        whole = list(self.composed) if is_whole else self._remembering_little()
+        for template in whole:
+            frame.put(self.composed[template].saved(), "trees", str(template))
+        if not is_whole:
+            frame.values["batches"] = [closed for _, closed in self.came]
+            for number, (inputs, _) in enumerate(self.came):
+                for template in inputs.keys() - set(whole):
+                    frame.put(inputs[template].saved(), "came", str(number), str(template))
+        self.came = []
+        return frame
+
+    def _save_merged(self, frame: Frame, is_whole: bool) -> None:
+        """What is merged by itself: lists of kNN queries, and the last readings of all."""
+        lists = {str(template): part.lists.drain(is_whole) for template, part in self.nearest.items()}
+        frame.put(Frame({name: table for name, table in lists.items() if table.num_rows}), "nearest")
+        for stream, order in self.orders.items():
+            is_anew = is_whole or order.is_anew
+            tables = {"order": order.drain(is_anew)}
+            for template, rows in self.latest.items():
+                if rows.stream == stream:
+                    tables[str(template)] = rows.drain(is_anew)
+            frame.put(Frame(tables, {"total": order.total, "is_anew": is_anew}), "latest", stream)
+
+    def _remembering_little(self) -> list[int]:
+        """The trees that remember less than what came for them."""
+        came: Counter[int] = Counter()
+        for inputs, _ in self.came:
+            for template, some in inputs.items():
+                came[template] += sum(rows.nbytes for rows in some.rows.values())
+        weights = {template: self.composed[template].weight() for template in came}
+        return [t for t, weight in weights.items() if weight is not None and weight < came[t]]
+
+    def restore(self, whole: Saved | None, since: Sequence[Saved]) -> None:
+        if whole is not None:
+            if whole.version != self.version:
+                self.begin_at(whole.version)
+            self._restore_merged(whole.frame)
+            self.closed = whole.frame.values["closed"]
+            self._restore_trees(whole.frame)
+        self.catch_up(since)
+
+    def catch_up(self, since: Sequence[Saved]) -> None:
+        for frame, version in since:
+            self.turn_to(version)
+            self._restore_merged(frame)
+            saved_whole = [int(template) for template in frame.part("trees").parts]
+            for number, closed in enumerate(frame.values["batches"]):
+                came = frame.part("came", str(number)).parts
+                inputs = {int(template): Input.of(some) for template, some in came.items()}
+                self.compose(inputs, closed, without=saved_whole)
+            self._restore_trees(frame)
+
+    def _restore_merged(self, frame: Frame) -> None:
+        for number, lists in frame.part("nearest").tables.items():
+            if int(number) in self.nearest:
+                self.nearest[int(number)].lists.replay(lists)
+        for stream, part in frame.part("latest").parts.items():
+            order, is_anew = self.orders[stream], part.values["is_anew"]
+            order.replay(part.tables["order"], part.values["total"], is_anew)
+            for template, rows in self.latest.items():
+                if rows.stream == stream:
+                    rows.replay(part.tables[str(template)], order, is_anew)
+
+    def _restore_trees(self, frame: Frame) -> None:
+        for template, tree in frame.part("trees").parts.items():
+            self.composed[int(template)].restore(tree)
 
     # ----- whole answers
 

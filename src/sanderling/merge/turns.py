@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from sanderling.arrays import I64, Bools
 from sanderling.batches import TURNS
 from sanderling.clock import NEVER, NOTHING_YET
+from sanderling.state.frame import Frame
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,17 @@ class Turns:
         self.told = self.told.filter(pa.array(is_left))
         self.begun = np.setdiff1d(self.begun, queries)
         self.joining = np.setdiff1d(self.joining, queries)
+
+    def saved(self) -> Frame:
+        queries = {"begun": self.begun, "joining": self.joining}
+        return Frame({"told": self.told, **{n: pa.table({"query": q}) for n, q in queries.items()}})
+
+    def restore(self, frame: Frame) -> None:
+        self.told = frame.tables["told"]
+        self.begun, self.joining = (
+            np.asarray(frame.tables[name].column("query").to_numpy(), np.int64)
+            for name in ("begun", "joining")
+        )
 
     def take(self, told: pa.Table, ready: int, running: Sequence[str]) -> Turned:
         """After a batch: `ready` is the tick that all streams have closed, `running` those that go on."""

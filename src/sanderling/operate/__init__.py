@@ -1,6 +1,9 @@
 """Incremental operators: state and a tick's changes in, signed rows out; they know neither Spark nor files.
 
-shard.py ─► stream.py, for each stream: readings/ ─► where/ inside/ nearest/ window/ ─► signed rows
+operator.py    the contract: new_state and apply, and what only some can do
+operators.py   which operators work for a stream, and which for a node of a tree
+
+shard.py ─► stream.py, for each stream: readings/ ─► working.py: where/ inside/ nearest/ window/ ─► signed rows
 tree.py, above the rows of several shards: sql/ trigger/
 
 A folder an SQL word, with kernels of the same name in kernels/.

@@ -5,7 +5,7 @@ The engine is pure: all state is in `StreamShard`, saved and restored as bytes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,12 +16,14 @@ from sanderling.arrays import I64
 from sanderling.batches import CandidateBatch, LatestBatch, ListingBatch, SightingBatch
 from sanderling.clock import NOTHING_YET
 from sanderling.operate.now import Change
-from sanderling.operate.stream import StreamShard
+from sanderling.operate.stream import Replayed, StreamShard
 from sanderling.operate.where.orders import Chooser
 from sanderling.plans.plan import Plan, Plans
 from sanderling.route.controls import announce, told_figures
 from sanderling.route.pack import shard_schema
 from sanderling.route.parcels import Kind, Parcel, To
+from sanderling.state.frame import Frame
+from sanderling.state.saved import Saved
 
 
 class Shard:
@@ -99,6 +101,39 @@ class Shard:
             stream.focals.follow(part.focals)
             stream.past.begin(part)
         self.version, self.composed, self.partners = version, composed_in(plan), partners_in(plan)
+
+    # ----- saved and restored
+
+    def saved(self, is_whole: bool) -> Frame:
+        return Frame(parts={name: stream.saved(is_whole) for name, stream in self.streams.items()})
+
+    def restore(self, whole: Saved | None, since: Sequence[Saved]) -> None:
+        if whole is not None:
+            if whole.version != self.version:
+                self.begin_at(whole.version)
+            for name, stream in self.streams.items():
+                stream.restore(whole.frame.part(name))
+        for saved in since:
+            self._replay(saved)
+        for stream in self.streams.values():
+            stream.rebuild()
+
+    def catch_up(self, since: Sequence[Saved]) -> None:
+        turned: set[str] = set()
+        for saved in since:
+            replayed, turned_now = self._replay(saved)
+            turned |= turned_now
+            for name in replayed.keys() - turned:
+                self.streams[name].settle(replayed[name])
+        for name in turned:
+            self.streams[name].compact()
+            self.streams[name].rebuild()
+
+    def _replay(self, saved: Saved) -> tuple[dict[str, Replayed], set[str]]:
+        """By stream what it replayed; and the streams that have another plan now."""
+        _, turned = self.turn_to(saved.version)
+        streams = self.streams.items()
+        return {name: stream.replay(saved.frame.part(name)) for name, stream in streams}, turned
 
     def plan_of(self, version: int) -> Plan:
         assert self.plans is not None, "a shard that turns needs to know where plans are"

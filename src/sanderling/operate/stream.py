@@ -6,7 +6,8 @@ parcels ──► accept ──► close ──► inside, nearest, windowed ─
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -36,6 +37,7 @@ from sanderling.operate.working import Working
 from sanderling.plans.plan import ALWAYS, NEVER, StreamPlan
 from sanderling.route.pack import focal_columns
 from sanderling.route.parcels import Kind, Parcel
+from sanderling.state.frame import Frame
 
 
 @dataclass(slots=True)
@@ -47,6 +49,14 @@ class Clock:
     first_tick: int = NOTHING_YET
     is_ended: bool = False
     begun: int = NEVER  # versions from this number on begin at the next tick to close, or wait
+
+
+class Replayed(NamedTuple):
+    """What moved in a batch that others told of, and the clock before it."""
+
+    moves: MoveBatch
+    focal_moves: MoveBatch
+    before: Clock
 
 
 class StreamShard:
@@ -185,14 +195,6 @@ class StreamShard:
         """Focal objects that live here are saved as objects; those of other shards come by other parcels."""
         self.focals.accept(self.waiting.take(readings), is_saved=is_own)
 
-    def accept_again(self, own: pa.Table, others: pa.Table | None) -> None:
-        """What was saved of a batch's readings: of this shard's objects, and of focal objects elsewhere."""
-        self.objects.accept(own)
-        if others is not None:  # first: what waited is older than what came in the batch
-            self.focals.accept(others)
-        mine = self._followed(own)
-        self.focals.accept(mine.filter(pa.array(~self.waiting.must_wait(mine))))
-
     def _followed(self, readings: pa.Table) -> pa.Table:
         """Readings of focal objects, as much of them as others get."""
         if not len(self.plan.focals):
@@ -279,16 +281,16 @@ class StreamShard:
     def now(self) -> Now:
         return Now(self.objects, self.focals, self.clock.closed_to, self.clock.begun, self.past.held)
 
-    def settle(self, moves: MoveBatch, focal_moves: MoveBatch, before: Clock) -> None:
+    def settle(self, replayed: Replayed) -> None:
         """What follows from the readings, after moves whose changes have been told by another copy."""
-        clock = self.clock
+        clock, before = self.clock, replayed.before
         has_turned = before.begun != clock.begun or any(
             before.closed_to < turn <= clock.closed_to for turn in self.turns
         )
         if self.compact() or has_turned:
             self.refresh()
             return
-        self.working.settle(Settled(self.now, moves, focal_moves))
+        self.working.settle(Settled(self.now, replayed.moves, replayed.focal_moves))
 
     def _step(self, target: int) -> list[Change]:
         if target <= self.clock.closed_to:
@@ -353,3 +355,41 @@ class StreamShard:
         if NOTHING_YET in (clock.first_tick, clock.closed_to):
             return 0
         return max(0, (self.told_to - clock.first_tick) // self.stream.tick_us + 1)
+
+    # ----- saved and restored
+
+    def saved(self, is_whole: bool) -> Frame:
+        """The readings, and what does not follow from them."""
+        frame = Frame(values={"clock": asdict(self.clock), "first_own": self.first_own})
+        frame.put(self.waiting.saved(), "waiting")
+        frame.put(self.objects.saved(is_whole), "objects")
+        frame.put(self.focals.saved(is_whole), "focals")
+        if is_whole:
+            frame.put(self.past.saved(), "past")
+        return frame
+
+    def restore(self, frame: Frame) -> None:
+        """Of a new one, what was saved whole; `rebuild` has to follow."""
+        self._take_up(frame)
+        self.objects.restore(frame.part("objects"))
+        self.focals.restore(frame.part("focals"))
+        self.past.restore(frame.part("past"), self.clock.closed_to)
+
+    def replay(self, frame: Frame) -> Replayed:
+        """What changed in a batch."""
+        before = self.clock
+        self._take_up(frame)
+        own = self.objects.changed(frame.part("objects"))
+        self.objects.accept(own)
+        # First: what waited is older than what came in the batch.
+        self.focals.accept(self.focals.changed(frame.part("focals")))
+        mine = self._followed(own)
+        self.focals.accept(mine.filter(pa.array(~self.waiting.must_wait(mine))))
+        moves, focal_moves = self.close_readings(self.clock.closed_to)
+        for readings in (self.objects, self.focals):
+            readings.drain()
+        return Replayed(moves, focal_moves, before)
+
+    def _take_up(self, frame: Frame) -> None:
+        self.clock, self.first_own = Clock(**frame.values["clock"]), frame.values["first_own"]
+        self.waiting.restore(frame.part("waiting"))

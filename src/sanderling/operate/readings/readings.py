@@ -22,6 +22,7 @@ from sanderling.kernels.readings.fold import fold, rows_by_object, stale_tick
 from sanderling.keys import Keys
 from sanderling.operate.readings.pairs import MoveBatch
 from sanderling.plans.plan import previous_of
+from sanderling.state.frame import Frame
 
 NEVER_STALE = np.iinfo(np.int64).max
 
@@ -194,6 +195,23 @@ class LastReadings:
         self._log = []
         self._is_pending_saved[:] = True
         return changes.combine_chunks()
+
+    def saved(self, is_whole: bool) -> Frame:
+        changes = self.drain()
+        if is_whole:
+            return Frame({"last": self.last(), "pending": self.pending})
+        return Frame({"changes": changes} if changes.num_rows else {})
+
+    def restore(self, frame: Frame) -> None:
+        """Of a new one, what was saved whole."""
+        last = frame.tables["last"].combine_chunks()
+        self.replace(last, np.asarray(int64_of(last, TS)))
+        self.accept(frame.tables["pending"])
+        self.drain()
+
+    def changed(self, frame: Frame) -> pa.Table:
+        """The readings of a batch that were saved."""
+        return frame.tables.get("changes", self.schema.empty_table())
 
     def _is_gone(self, readings: pa.Table) -> npt.NDArray[np.bool_]:
         if self.stream.gone is None:

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from sanderling.arrays import Bools
 from sanderling.plans.plan import NEVER
+from sanderling.state.frame import Frame
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +81,21 @@ class Waiting:
         waited = self.readings.filter(pa.array(is_over))
         self.readings = self.readings.filter(pa.array(~is_over))
         return pa.concat_tables([said, waited]) if said.num_rows else waited
+
+    def saved(self) -> Frame:
+        """Small, and always whole."""
+        if not self.waits:
+            return Frame()
+        keys = {f"keys of {wait.version}": pa.table({"key": wait.keys}) for wait in self.waits}
+        versions = [wait.version for wait in self.waits]
+        return Frame({"readings": self.readings, **keys}, {"versions": versions})
+
+    def restore(self, frame: Frame) -> None:
+        self.waits = [
+            Wait(version, frame.tables[f"keys of {version}"].column("key").combine_chunks())
+            for version in frame.values.get("versions", ())
+        ]
+        self.readings = frame.tables.get("readings", self.readings[:0])
 
 
 def is_in(keys: pa.Array | pa.ChunkedArray, known: pa.Array) -> Bools:

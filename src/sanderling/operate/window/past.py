@@ -14,6 +14,7 @@ from sanderling.operate.window.held import Held
 from sanderling.operate.window.history import History
 from sanderling.operate.window.whereabouts import Whereabouts
 from sanderling.plans.plan import StreamPlan
+from sanderling.state.frame import Frame
 
 
 class Past:
@@ -72,3 +73,17 @@ class Past:
             self.held.whereabouts.note(moves, self.focals)
             self.held.whereabouts.forget(self.held.history.oldest_tick)
         return moves
+
+    def saved(self) -> Frame:
+        """All of it. What changes from batch to batch follows from the readings."""
+        if self.held is None:
+            return Frame()
+        history, whereabouts = self.held.history, self.held.whereabouts
+        tables = {"history": history.saved(), "whereabouts": whereabouts.saved()}
+        return Frame(tables, {"next_number": history.next_number})
+
+    def restore(self, frame: Frame, closed_to: int) -> None:
+        if self.held is not None:
+            number = frame.values["next_number"]
+            self.held.history.restore(frame.tables["history"], closed_to, number)
+            self.held.whereabouts.restore(frame.tables["whereabouts"])

@@ -9,7 +9,7 @@ What needs no merging is in a part by then: only its name goes through the merge
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,9 +20,8 @@ from sanderling.operate.shard import Shard
 from sanderling.route.exchange import Exchange
 from sanderling.route.parcels import Kind, Parcel
 from sanderling.settings import Settings
-from sanderling.spark.engines.stored import State, StoredEngine
+from sanderling.spark.engines.stored import StoredEngine
 from sanderling.spark.plans import PlanFolder
-from sanderling.state import merged, saved
 
 
 class ShardProcessor(StoredEngine):
@@ -37,10 +36,6 @@ class ShardProcessor(StoredEngine):
         self.first = first
         self.said = said
         self.is_merged = is_merged
-
-    @property
-    def state(self) -> State:
-        return cast(State, saved)
 
     def new_engine(self, number: int) -> Any:
         engine = Shard(self.plans.plan(self.first), number, self.plans.plan)
@@ -75,10 +70,6 @@ class MergeProcessor(StoredEngine):
         super().__init__(plans, "merge", keys, settings)
         self.first = first
         self.said = said
-
-    @property
-    def state(self) -> State:
-        return cast(State, merged)
 
     def new_engine(self, number: int) -> Any:
         engine = Merge(self.plans.plan(self.first), number, self.plans.plan, len(self.keys))

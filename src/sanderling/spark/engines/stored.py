@@ -13,7 +13,7 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -27,6 +27,7 @@ from sanderling.spark.engines.keeper import Kept, ask, leave, place_of
 from sanderling.spark.engines.turns import Said, Turn
 from sanderling.spark.engines.workers import begin_task
 from sanderling.spark.plans import PlanFolder
+from sanderling.state import saved
 
 # A keeper that missed a few turns, which another machine took, catches up; one further back is of no use.
 STATES_KNOWN = 8
@@ -46,15 +47,6 @@ class Head:
     tags: list[str] = field(default_factory=list)  # of the last states; a delta leads from each to the next
 
 
-class State(Protocol):
-    """How an engine is saved and restored; a module of `state/`."""
-
-    def snapshot(self, engine: Any) -> bytes: ...
-    def delta(self, engine: Any) -> bytes: ...
-    def restore(self, engine: Any, snapshot_bytes: bytes | None, deltas: list[bytes]) -> None: ...
-    def catch_up(self, engine: Any, deltas: list[bytes]) -> None: ...
-
-
 class StoredEngine(StatefulProcessor):
     """Brings an engine up to the batch, saves what changed, passes on what it says."""
 
@@ -63,10 +55,6 @@ class StoredEngine(StatefulProcessor):
         self.stage = stage
         self.keys = keys
         self.settings = settings
-
-    @property
-    @abstractmethod
-    def state(self) -> State: ...
 
     @abstractmethod
     def new_engine(self, number: int) -> Any: ...
@@ -105,7 +93,7 @@ class StoredEngine(StatefulProcessor):
         self._save(head, turn, said)
         laps.end("state: save")
         if engine is not None and place is not None:
-            leave(place, Kept(engine, turn.tag, self.state.catch_up, self.take, self.plans.is_over))
+            leave(place, Kept(engine, turn.tag, saved.catch_up, self.take, self.plans.is_over))
             laps.end("keeper")
         crash.point("after-state")
         yield self.frame(said.keys, [bytes(blob) for blob in said.blobs])
@@ -130,8 +118,8 @@ class StoredEngine(StatefulProcessor):
         laps.end("shuffle: read")
         out = engine.advance(parcels)
         laps.end("operators")
-        delta = self.state.delta(engine)
-        snapshot = self.state.snapshot(engine) if len(delta) > turn.room else None
+        delta = saved.delta(engine)
+        snapshot = saved.snapshot(engine) if len(delta) > turn.room else None
         laps.end("state: save")
         going = list(self.blobs(engine, turn.name, out))
         laps.end("operators: pack")
@@ -153,7 +141,7 @@ class StoredEngine(StatefulProcessor):
         if head.next:
             chunks = [self._get(f"snapshot:{i}") or b"" for i in range(head.snapshot)]
             deltas = self._deltas(head.first, head.next)
-            self.state.restore(engine, b"".join(chunks) if chunks else None, deltas)
+            saved.restore(engine, b"".join(chunks) if chunks else None, deltas)
         return engine
 
     def _deltas(self, first: int, end: int) -> list[bytes]:
