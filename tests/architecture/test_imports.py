@@ -43,7 +43,7 @@ ALLOWED: dict[str, set[str]] = {
     "route": {"arrays", "batches", "catalog", "clock", "figures", "ingest", "kernels", "keys", "plans"},
     "operate": {
         "arrays", "batches", "catalog", "clock", "figures", "kernels", "keys", "plans", "relational",
-        "route", "state",
+        "route", "space", "state",
     },
     "merge": {"arrays", "batches", "clock", "figures", "kernels", "operate", "plans", "route", "state"},
     "deliver": {
@@ -51,7 +51,9 @@ ALLOWED: dict[str, set[str]] = {
         "relational", "route", "sealed",
     },
     # what the stages stand on
-    "kernels": {"arrays"},
+    "kernels": {"arrays", "space"},
+    # how far, and which places a region holds; compiled into kernels
+    "space": {"arrays", "kernels"},
     "state": {"catalog", "encoding", "plans", "route", "sealed"},
     # what puts them together
     "pipeline": {"merge", "operate", "plans", "route"},
@@ -76,6 +78,7 @@ ALLOWED: dict[str, set[str]] = {
 # Arrows that look odd, and why they are there.
 # plan → ingest      CREATE TABLE reads its file when it is declared (plan/planner.py, load_table)
 # plan → batches     a trigger's branches ask for the time that a reading carries (plan/trigger/branches.py)
+# space → kernels    the decorator of kernels/jit.py, and nothing else
 # deliver → ingest   a late reading is shown as its sender wrote it, read again from its slice
 # demo → operate, merge, state   a rehearsal has no Spark between the stages (demo/rehearse.py)
 
@@ -168,6 +171,12 @@ def test_nothing_is_read_that_runs_when_it_is_read() -> None:
             name = node.func if isinstance(node, ast.Call) else None
             word = name.id if isinstance(name, ast.Name) else getattr(name, "attr", "")
             assert word not in called, f"{path.name}:{getattr(node, 'lineno', 0)}"
+
+
+def test_of_kernels_space_knows_the_compiler_alone() -> None:
+    """Kernels stand on space: the other way round there would be no ground."""
+    known = {i.module for i in IMPORTS if i.part == "space" and i.module.startswith("sanderling.kernels")}
+    assert known == {"sanderling.kernels.jit"}
 
 
 def test_nothing_imports_the_server() -> None:

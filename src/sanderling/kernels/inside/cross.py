@@ -26,6 +26,7 @@ from sanderling.kernels.inside.grid import (
 )
 from sanderling.kernels.jit import jit
 from sanderling.kernels.nearest.cells import longer
+from sanderling.space.metric import is_beside, is_within
 
 WAS, IS = 1, 2
 
@@ -64,10 +65,9 @@ def holds_place(kind: int, a: float, b: float, c: float, d: float, x: float, y: 
     if kind in (BOX, BOUNDS):
         return a <= x <= c and b <= y <= d
     if kind == DISC:
-        dx, dy = x - a, y - b
-        return dx * dx + dy * dy <= c * c
+        return is_within(x, y, a, b, c)
     if kind == CENTRED:
-        return abs(x - a) <= c and abs(y - b) <= d
+        return is_beside(x, a, c) and is_beside(y, b, d)
     return kind == EVERYWHERE and x == x
 
 

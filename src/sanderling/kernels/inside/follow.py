@@ -18,7 +18,8 @@ from sanderling.arrays import F64, I8, I32, I64, U64, Bools
 from sanderling.kernels.inside.cross import IS, WAS, Moves, holds_place
 from sanderling.kernels.inside.grid import bucket_of, cell_of
 from sanderling.kernels.jit import jit
-from sanderling.kernels.nearest.cells import Cells, beyond, is_deserted, longer, near, put
+from sanderling.kernels.nearest.cells import Cells, is_deserted, longer, near, put
+from sanderling.space.metric import beyond
 
 
 class Followers(NamedTuple):

@@ -140,12 +140,6 @@ def near(
 
 
 @jit
-def beyond(x: float, reach: float) -> float:
-    """A distance that certainly holds every place within reach of x: sums and squares round."""
-    return reach + 1e-12 * (abs(x) + reach) + 1e-150
-
-
-@jit
 def longer(values: Any) -> Any:
     """The same values with room for more."""
     more = np.empty(2 * len(values) + 16, values.dtype)

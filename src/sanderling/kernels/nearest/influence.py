@@ -15,9 +15,10 @@ from sanderling.arrays import F64, I8, I32, I64, U64, Bools
 from sanderling.kernels.inside.cross import holds_place
 from sanderling.kernels.inside.grid import EVERYWHERE, bucket_of, cell_of
 from sanderling.kernels.jit import jit
-from sanderling.kernels.nearest.cells import NOBODY, beyond, longer, near, put
+from sanderling.kernels.nearest.cells import NOBODY, longer, near, put
 from sanderling.kernels.nearest.nearest import INFINITE, extent, find_nearest, is_nowhere
 from sanderling.kernels.nearest.seekers import Changes, FocalPlaces, Lists, Scene, Seekers, Sights
+from sanderling.space.metric import around, beyond, squared
 
 # Asking an object whom it concerns costs about as much as a search; a wide query is a small part of it.
 LOOKS_AN_OBJECT = 16
@@ -61,9 +62,8 @@ def influence_of(
     """A box around all places that are within the k-th distance and in the region."""
     x1, y1, x2, y2 = extent(kind, a, b, c, d)
     if kth < INFINITE:
-        r = np.sqrt(kth)
-        w, h = beyond(x, r), beyond(y, r)
-        x1, y1, x2, y2 = max(x1, x - w), max(y1, y - h), min(x2, x + w), min(y2, y + h)
+        left, low, right, high = around(x, y, kth)
+        x1, y1, x2, y2 = max(x1, left), max(y1, low), min(x2, right), min(y2, high)
     return x1, y1, x2, y2
 
 
@@ -110,9 +110,8 @@ def listen(which: I32, condition: I32, sights: Any) -> None:
 @jit
 def concerns(q: int, x: float, y: float, place: F64, kth: F64, kind: I8, region: F64) -> bool:
     """Whether this place is in the query's influence."""
-    dx, dy = x - place[q, 0], y - place[q, 1]
     # Not in a box beforehand: whatever else is fetched costs more than this.
-    return dx * dx + dy * dy <= kth[q] and (
+    return squared(x, y, place[q, 0], place[q, 1]) <= kth[q] and (
         kind[q] == EVERYWHERE
         or holds_place(kind[q], region[q, 0], region[q, 1], region[q, 2], region[q, 3], x, y)
     )

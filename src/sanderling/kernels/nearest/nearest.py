@@ -17,7 +17,8 @@ from sanderling.arrays import F64, I32, I64, Bools
 from sanderling.kernels.inside.cross import holds_place
 from sanderling.kernels.inside.grid import ABSENT, BOUNDS, BOX, DISC, EVERYWHERE, bucket_of, cell_of
 from sanderling.kernels.jit import jit
-from sanderling.kernels.nearest.cells import NOBODY, beyond, longer, near
+from sanderling.kernels.nearest.cells import NOBODY, longer, near
+from sanderling.space.metric import around, box_around, plain_squared, squared
 
 INFINITE = np.inf
 
@@ -31,8 +32,7 @@ def extent(kind: int, a: float, b: float, c: float, d: float) -> tuple[float, fl
     # Where the square of a radius is infinite, so is the disc.
     if kind == EVERYWHERE or (kind == DISC and not np.isfinite(c * c)):
         return -INFINITE, -INFINITE, INFINITE, INFINITE
-    w, h = beyond(a, w), beyond(b, h)
-    return a - w, b - h, a + w, b + h
+    return box_around(a, b, w, h)
 
 
 @jit
@@ -136,8 +136,7 @@ def seek(
                 p = head[bucket_of(at, on, mask)] if on >= first_line else NOBODY
                 while p >= 0:
                     px, py = place[p, 0], place[p, 1]
-                    dx, dy = px - x, py - y
-                    d2 = dx * dx + dy * dy
+                    d2 = squared(px, py, x, y)
                     if (
                         d2 <= farthest
                         and p != without and p != without_too and holds[condition, p]
@@ -170,8 +169,7 @@ def seek(
         for p in range(len(bucket)):
             if bucket[p] >= 0 and p != without and p != without_too and holds[condition, p]:
                 px, py = place[p, 0], place[p, 1]
-                dx, dy = px - x, py - y
-                d2 = dx * dx + dy * dy
+                d2 = squared(px, py, x, y)
                 if (n < k or d2 <= heap_d2[0]) and holds_place(kind, a, b, c, d, px, py):
                     n, dropped = offer(heap_d2, heap, n, k, dropped, d2, p)
     nearest_first(heap_d2, heap, n)
@@ -185,15 +183,13 @@ def tied(
     size: float, level: I32, head: I32, next_: I32, bucket: I32, place: F64, holds: Bools, found: I32,
 ) -> int:  # fmt: skip
     """Writes to `found` everybody whose distance is at most the k-th; gives their number."""
-    r = np.sqrt(kth)
-    w, h = beyond(x, r), beyond(y, r)
-    many = near(size, level, head, next_, bucket, place, 0, x - w, y - h, x + w, y + h, found)
+    x1, y1, x2, y2 = around(x, y, kth)
+    many = near(size, level, head, next_, bucket, place, 0, x1, y1, x2, y2, found)
     n = 0
     for p in found[:many]:
         px, py = place[p, 0], place[p, 1]
-        dx, dy = px - x, py - y
         if (
-            dx * dx + dy * dy <= kth and p != without and p != without_too and holds[condition, p]
+            squared(px, py, x, y) <= kth and p != without and p != without_too and holds[condition, p]
             and holds_place(kind, a, b, c, d, px, py)
         ):  # fmt: skip
             found[n] = p
@@ -212,8 +208,7 @@ def surely_within(
         px, py = place[p, 0], place[p, 1]
         if bucket[p] < 0 or not holds[condition, p] or not holds_place(kind, a, b, c, d, px, py):
             return INFINITE
-        dx, dy = px - x, py - y
-        farthest = max(farthest, dx * dx + dy * dy)
+        farthest = max(farthest, squared(px, py, x, y))
     return farthest
 
 
@@ -241,8 +236,7 @@ def patched(
                 break
         if bucket[o] < 0 or o in (without, without_too) or not holds[condition, o]:
             continue
-        dx, dy = place[o, 0] - x, place[o, 1] - y
-        d2 = dx * dx + dy * dy
+        d2 = squared(place[o, 0], place[o, 1], x, y)
         if d2 <= kth and holds_place(kind, a, b, c, d, place[o, 0], place[o, 1]):
             at = n
             while at > 0 and is_before(d2, o, list_d2[at - 1], list_[at - 1]):
@@ -319,8 +313,8 @@ def find_nearest(
             out, out_d2 = longer(out), longer(out_d2)
         if is_tied:
             for j in range(n):
-                dx, dy = place[found[j], 0] - x, place[found[j], 1] - y
-                out[end + j], out_d2[end + j] = found[j], dx * dx + dy * dy
+                p = found[j]
+                out[end + j], out_d2[end + j] = p, squared(place[p, 0], place[p, 1], x, y)
         else:
             for j in range(n):
                 out[end + j], out_d2[end + j] = heap[j], heap_d2[j]
@@ -339,7 +333,6 @@ def plain_nearest(q: int, seekers: Any, sights: Any, scene: Any) -> list[tuple[i
         is_there = px == px and x == x and scene.holds[seekers.condition[q], o] and o not in without
         a, b, c, d = sights.region[q]
         if is_there and holds_place(sights.kind[q], a, b, c, d, px, py):
-            dx, dy = px - x, py - y
-            found.append((o, float(dx * dx + dy * dy)))
+            found.append((o, float(plain_squared(px, py, x, y))))
     kth = sorted(d2 for _, d2 in found)[: seekers.k[q]][-1:]
     return sorted((o, d2) for o, d2 in found if not kth or d2 <= kth[0])

@@ -8,6 +8,7 @@ import numpy as np
 
 from sanderling.arrays import F64, I64
 from sanderling.kernels.jit import jit, jit_bare
+from sanderling.space.metric import squared
 
 
 class Places(NamedTuple):
@@ -69,9 +70,8 @@ class Told(NamedTuple):
 @jit_bare
 def are_near(a: Places, i: int, b: Places, j: int, is_open: bool) -> bool:
     """Squares are compared, in doubles."""
-    dx, dy = a.x[i] - b.x[j], a.y[i] - b.y[j]
     reach = b.reach[j] if np.isnan(a.reach[i]) else a.reach[i]
-    square = dx * dx + dy * dy
+    square = squared(a.x[i], a.y[i], b.x[j], b.y[j])
     return bool(square < reach) if is_open else bool(square <= reach)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from sanderling.arrays import F64, I64
 from sanderling.kernels.jit import jit_bare
 from sanderling.kernels.trigger.live import BOUND, NULLS, ORDER, TS, Live
+from sanderling.space.metric import squared
 
 LESS, EQUAL, MORE = 1, 2, 4  # an operator is the sum of what it takes
 KIND_OF, SET_OF = 0, 1  # columns of `variables`
@@ -83,9 +84,9 @@ def values_agree(pairs: Pairs, whole: I64, t: int, u: int, a: int, v: int, b: in
 
 
 @jit_bare
-def squared(place: F64, a: int, b: int) -> float:
-    dx, dy = place[a, 0] - place[b, 0], place[a, 1] - place[b, 1]
-    return float(dx * dx + dy * dy)
+def between(place: F64, a: int, b: int) -> float:
+    """The square of the distance between two entries."""
+    return float(squared(place[a, 0], place[a, 1], place[b, 0], place[b, 1]))
 
 
 @jit_bare
@@ -102,7 +103,7 @@ def agree(pairs: Pairs, live: Live, t: int, u: int, a: int, v: int, b: int) -> b
     near, far = pairs.rings[t, u, v, NEAR], pairs.rings[t, u, v, FAR]
     far_strict = pairs.rings[t, u, v, FAR_STRICT] != 0
     if near < np.inf or far > 0 or far_strict:
-        d2 = squared(live.place, a, b)
+        d2 = between(live.place, a, b)
         if near < np.inf and not (d2 < near if pairs.rings[t, u, v, NEAR_STRICT] != 0 else d2 <= near):
             return False
         if (far > 0 or far_strict) and not (d2 > far if far_strict else d2 >= far):

@@ -15,7 +15,7 @@ from sanderling.kernels.trigger.agree import (
     UNTIL,
     Rules,
     agree,
-    squared,
+    between,
 )
 from sanderling.kernels.trigger.live import (
     END,
@@ -37,7 +37,7 @@ def may_meet(rules: Rules, live: Live, t: int, c: int, a: int, d: int, b: int) -
     if gap < rules.times[t, c, d, AFTER] or gap > rules.times[t, c, d, UNTIL]:
         return False
     reach2 = rules.reach[t, c, d, SQUARED]
-    if reach2 < np.inf and not squared(live.place, a, b) <= reach2:
+    if reach2 < np.inf and not between(live.place, a, b) <= reach2:
         return False
     if rules.kinds[c, SIZE_OF] > 1 or rules.kinds[d, SIZE_OF] > 1:
         return True

@@ -10,6 +10,7 @@ import numpy as np
 
 from sanderling.kernels.trigger.agree import EQUAL, LESS, MORE, Rules
 from sanderling.kernels.trigger.solve import GUEST, Events, How
+from sanderling.space.metric import plain_squared
 
 
 class Entry:
@@ -90,7 +91,7 @@ class PlainSolver:
         after, until = self.times[t][c][d]
         if not after <= b.ts - a.ts <= until:
             return False
-        if self.reach2[t][c][d] < math.inf and not squared(a, b) <= self.reach2[t][c][d]:
+        if self.reach2[t][c][d] < math.inf and not between(a, b) <= self.reach2[t][c][d]:
             return False
         if self.size_of[c] > 1 or self.size_of[d] > 1:
             return True
@@ -105,7 +106,7 @@ class PlainSolver:
             first, second = (a, b) if u < v else (b, a)
             if first.order >= second.order:
                 return False
-        d2 = squared(a, b)
+        d2 = between(a, b)
         if near < math.inf and not (d2 < near if near_strict else d2 <= near):
             return False
         if (far > 0 or far_strict) and not (d2 > far if far_strict else d2 >= far):
@@ -173,9 +174,9 @@ class PlainSolver:
                 yield from self.extend({**chosen, v: a}, left)
 
 
-def squared(a: Entry, b: Entry) -> float:
-    dx, dy = a.x - b.x, a.y - b.y
-    return float(dx * dx + dy * dy)
+def between(a: Entry, b: Entry) -> float:
+    """The square of the distance between two entries."""
+    return float(plain_squared(a.x, a.y, b.x, b.y))
 
 
 def order_of(x: float, y: float) -> int:

@@ -27,6 +27,7 @@ from sanderling.operate.readings.pairs import MoveBatch
 from sanderling.operate.readings.readings import LastReadings
 from sanderling.operate.where.asks import Asks
 from sanderling.plans.plan import BOX, StreamPlan
+from sanderling.space.metric import plain_squared
 
 # How far the k nearest are, usually: from so many places, among so many objects.
 SAMPLE_PLACES, SAMPLE_OBJECTS = 32, 20_000
@@ -158,7 +159,7 @@ def usual_distance(at: F64, places: F64, k: I64) -> float:
     share = float(np.median(k)) * len(places) / there
     kth = int(np.clip(round(share), 1, len(places)))
     with np.errstate(over="ignore", invalid="ignore"):
-        d2 = ((at[:, None, :] - places[None, :, :]) ** 2).sum(axis=2)
+        d2 = plain_squared(at[:, :1], at[:, 1:], places[:, 0], places[:, 1])
         distance = np.sqrt(np.partition(d2, kth - 1, axis=1)[:, kth - 1] * share / kth)
     usual = distance[np.isfinite(distance) & (distance > 0)]
     # So small or large that nobody else is near is no size to go by.
