@@ -9,8 +9,9 @@ import shapely
 
 from benchmarks.report import report
 from benchmarks.worlds import random_boxes
-from sanderling.kernels.inside.cross import IS, Geometry, Moves, Rules, cross
+from sanderling.kernels.inside.cross import IS, Moves, Rules, cross
 from sanderling.kernels.inside.grid import build_grid
+from sanderling.space.geometry import Geometry
 
 REASON = "who entered and left which region, at each tick"
 

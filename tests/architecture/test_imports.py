@@ -34,7 +34,7 @@ ALLOWED: dict[str, set[str]] = {
     "language": {"clock", "errors", "types"},
     "plan": {
         "arrays", "batches", "catalog", "clock", "errors", "figures", "ingest", "language", "macros",
-        "plans", "relational", "types",
+        "plans", "relational", "space", "types",
     },
     # what planning gives, and all the rest takes; of language the kinds of windows
     "plans": {"arrays", "catalog", "clock", "figures", "language", "types"},

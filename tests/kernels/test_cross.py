@@ -6,19 +6,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sanderling.kernels.inside.cross import Moves, Rules, cross, holds_place, plain_cross
-from sanderling.kernels.inside.grid import (
-    ABSENT,
-    BOUNDS,
-    BOX,
-    CELLS_OF_WIDE,
-    CENTRED,
-    DISC,
-    EVERYWHERE,
-    Geometry,
-    build_grid,
-    cell_of,
-)
+from sanderling.kernels.inside.cross import Moves, Rules, cross, plain_cross
+from sanderling.kernels.inside.grid import CELLS_OF_WIDE, build_grid, cell_of, no_grid
+from sanderling.space.coverages import BOX, CENTRED, COVERAGES, DISC, EVERYWHERE, POLYGON
+from sanderling.space.geometry import Geometry
 from tests.long import so_many
 
 # Few values, so that places fall on borders; and some that break careless arithmetic.
@@ -32,12 +23,14 @@ place = st.one_of(number, number, number, st.just(float("nan")))
 def geometries(draw: st.DrawFn, n: int) -> Geometry:
     kinds, numbers = [], []
     for _ in range(n):
-        kind = draw(st.sampled_from([BOX, DISC, BOUNDS, EVERYWHERE, CENTRED, ABSENT]))
+        kind = draw(st.sampled_from(sorted(COVERAGES)))
         a, b, c, d = (draw(number) for _ in range(4))
-        if kind in (BOX, BOUNDS):
+        if kind in (BOX, POLYGON):
             a, b, c, d = min(a, c), min(b, d), max(a, c), max(b, d)
         if kind in (DISC, CENTRED):
             c, d = abs(c), abs(d)
+        if kind != EVERYWHERE and draw(st.integers(0, 5)) == 0:
+            a = b = float("nan")  # nowhere
         kinds.append(kind)
         numbers.append((a, b, c, d))
     columns = np.array(numbers, np.float64).reshape(n, 4)
@@ -82,6 +75,8 @@ def test_cross_finds_what_every_pair_gives(case: tuple[Moves, Rules, Geometry, G
         pairs = [tuple(int(v) for v in row) for row in zip(*found, strict=True)]
         assert len(pairs) == len(set(pairs)), "a pair is told once"
         assert set(pairs) == plain_cross(moves, rules, old, new)
+        looked_at = cross(moves, rules, old, no_grid(old), new, no_grid(new))
+        assert {tuple(int(v) for v in row) for row in zip(*looked_at, strict=True)} == set(pairs)
 
 
 @given(st.lists(number, min_size=2, max_size=8), st.sampled_from([1e-300, 1e-3, 0.1, 1.0, 7.0, 1e10]))
@@ -110,9 +105,3 @@ def test_a_region_too_wide_for_the_grid_is_still_found() -> None:
     )
     rules = Rules(np.zeros(n + 1, np.uint64), np.zeros(n + 1, np.int64), np.full(n + 1, -1))
     assert cross(moves, rules, geometry, grid, geometry, grid)[1].tolist() == [n]
-
-
-def test_borders_belong_to_the_region() -> None:
-    assert holds_place(BOX, 0, 0, 2, 2, 2, 0) and not holds_place(BOX, 0, 0, 2, 2, np.nextafter(2, 3), 0)
-    assert holds_place(DISC, 0, 0, 5, 0, 3, 4) and not holds_place(DISC, 0, 0, 5, 0, 3, np.nextafter(4, 5))
-    assert holds_place(CENTRED, 1, 1, 0.5, 2, 1.5, 3) and not holds_place(CENTRED, 1, 1, 0.5, 2, 1.5, 3.1)

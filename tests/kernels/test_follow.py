@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from sanderling.kernels.inside.cross import Moves
 from sanderling.kernels.inside.follow import FocalMoves, Followers, Stage, follow, plain_follow
-from sanderling.kernels.inside.grid import CENTRED, DISC
 from sanderling.kernels.nearest.cells import no_cells, put_all
 from sanderling.operate.inside.moving import levels
+from sanderling.space.coverages import CENTRED, DISC
 from tests.long import so_many
 
 usual = st.sampled_from([0.0, 1.0, 1.5, 2.0, 3.0, -1.0, 0.1, 0.3, 100.0])

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sanderling.kernels.inside.grid import ABSENT, BOX, CENTRED, DISC, EVERYWHERE
 from sanderling.kernels.nearest.influence import advance, begin_all, end_all
 from sanderling.kernels.nearest.nearest import plain_nearest
 from sanderling.kernels.nearest.seekers import Changes, FocalPlaces, new_scene, new_seekers, new_sights
+from sanderling.space.coverages import BOX, CENTRED, DISC, EVERYWHERE
 from tests.long import so_many
 
 usual = st.sampled_from([0.0, 1.0, 1.5, 2.0, 3.0, -1.0, 0.1, 0.3, 100.0])
@@ -168,6 +168,7 @@ def test_nothing_is_nearest_to_what_is_absent() -> None:
         np.array([1]), np.zeros(1, np.int32), np.zeros(1, np.uint64), np.array([-1]), np.array([-1]), 0
     )
     scene = new_scene(1, 1, 0, 1.0)
-    sights = new_sights(seekers, np.zeros((1, 2)), np.full(1, ABSENT, np.int8), np.zeros((1, 4)), 1, 1.0)
+    nowhere = np.array([[np.nan, np.nan, 1.0, 1.0]])
+    sights = new_sights(seekers, np.zeros((1, 2)), np.full(1, DISC, np.int8), nowhere, 1, 1.0)
     starts, _, _ = begin_all(np.zeros(1, np.int32), seekers, sights, scene)
     assert starts.tolist() == [0, 0] and plain_nearest(0, seekers, sights, scene) == []

@@ -24,7 +24,6 @@ from sanderling.batches import (
 )
 from sanderling.clock import NOTHING_YET, closed_by, tick_end, tick_ends
 from sanderling.figures import Figures
-from sanderling.operate.inside.tell import prepared
 from sanderling.operate.now import Change, Moved, Now, Settled
 from sanderling.operate.operators import operators_over
 from sanderling.operate.readings.pairs import NO_MOVES, MoveBatch
@@ -37,6 +36,7 @@ from sanderling.operate.working import Working
 from sanderling.plans.plan import ALWAYS, NEVER, StreamPlan
 from sanderling.route.pack import focal_columns
 from sanderling.route.parcels import Kind, Parcel
+from sanderling.space.polygon import prepared
 from sanderling.state.frame import Frame
 
 

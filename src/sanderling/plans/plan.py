@@ -21,9 +21,6 @@ from sanderling.language.statements import EVENTS, NEXT, PER_KEY, ROWS, TIME, UN
 from sanderling.plans.nodes import Node
 from sanderling.types import SqlType
 
-# Kinds of region, as the kernels know them.
-BOX, DISC, POLYGON, EVERYWHERE = 0, 1, 2, 3
-
 # What PREVIOUS(ts) reads is the pair column `r:previous(ts)`.
 PREVIOUS = "r:previous("
 
@@ -349,8 +346,8 @@ class Plan:
 Plans = Callable[[int], Plan]
 
 __all__ = [
-    "ALWAYS", "BOX", "DISC", "EVENTS", "EVERYWHERE", "NEVER", "NEXT", "NO_NEAREST", "NO_QUERIES", "PER_KEY",
-    "POLYGON", "ROWS", "TIME", "UNTIL", "Nearest", "OutputColumn", "Plan", "PlannedQueries", "PlannedQuery",
+    "ALWAYS", "EVENTS", "NEVER", "NEXT", "NO_NEAREST", "NO_QUERIES", "PER_KEY",
+    "ROWS", "TIME", "UNTIL", "Nearest", "OutputColumn", "Plan", "PlannedQueries", "PlannedQuery",
     "PlannedTable", "PlannedTree", "Plans", "Regions", "StreamPlan", "Template", "Window", "previous_of",
     "window_operator",
 ]  # fmt: skip

@@ -12,21 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from sanderling.arrays import F64, I32, I64, U64, Bools
-from sanderling.kernels.inside.grid import (
-    ABSENT,
-    BOUNDS,
-    BOX,
-    CENTRED,
-    DISC,
-    EVERYWHERE,
-    Geometry,
-    Grid,
-    bucket_of,
-    cell_of,
-)
+from sanderling.kernels.inside.grid import Grid, bucket_of, cell_of
 from sanderling.kernels.jit import jit
 from sanderling.kernels.nearest.cells import longer
-from sanderling.space.metric import is_beside, is_within
+from sanderling.space.coverages import holds_place, plain_holds_place
+from sanderling.space.geometry import Geometry
 
 WAS, IS = 1, 2
 
@@ -57,18 +47,6 @@ class Rules(NamedTuple):
     watch: U64
     condition: I64
     without: I64
-
-
-@jit
-def holds_place(kind: int, a: float, b: float, c: float, d: float, x: float, y: float) -> bool:
-    """Whether a region holds a place, borders included; of a polygon, whether its bounds do."""
-    if kind in (BOX, BOUNDS):
-        return a <= x <= c and b <= y <= d
-    if kind == DISC:
-        return is_within(x, y, a, b, c)
-    if kind == CENTRED:
-        return is_beside(x, a, c) and is_beside(y, b, d)
-    return kind == EVERYWHERE and x == x
 
 
 @jit
@@ -148,11 +126,8 @@ def plain_cross(moves: Moves, rules: Rules, old: Geometry, new: Geometry) -> set
             before = (old.kind[r], old.a[r], old.b[r], old.c[r], old.d[r], moves.old_x[i], moves.old_y[i])
             after = (new.kind[r], new.a[r], new.b[r], new.c[r], new.d[r], moves.new_x[i], moves.new_y[i])
             is_other = rules.without[r] != moves.object[i]
-            was = bool(is_other and moves.held[c, i] and holds_place(*before))
-            is_ = bool(is_other and moves.holds[c, i] and holds_place(*after))
+            was = bool(is_other and moves.held[c, i] and plain_holds_place(*before))
+            is_ = bool(is_other and moves.holds[c, i] and plain_holds_place(*after))
             if was != is_ or (was and moves.changed[i] & rules.watch[r]):
                 found.add((i, r, WAS * was + IS * is_))
     return found
-
-
-__all__ = ["ABSENT", "IS", "WAS", "Geometry", "Grid", "Moves", "Rules", "cross", "holds_place", "plain_cross"]

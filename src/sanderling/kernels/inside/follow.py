@@ -15,17 +15,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sanderling.arrays import F64, I8, I32, I64, U64, Bools
-from sanderling.kernels.inside.cross import IS, WAS, Moves, holds_place
+from sanderling.kernels.inside.cross import IS, WAS, Moves
 from sanderling.kernels.inside.grid import bucket_of, cell_of
 from sanderling.kernels.jit import jit
 from sanderling.kernels.nearest.cells import Cells, is_deserted, longer, near, put
+from sanderling.space.coverages import holds_place, plain_holds_place
 from sanderling.space.metric import beyond
 
 
 class Followers(NamedTuple):
     """Regions around focal objects, in order of focal object: those of f are `first[f]` to `first[f + 1]`.
 
-    `kind` is CENTRED or DISC; `condition` and `watch` are as in `Rules`. By level: `reach_w` and
+    `kind` is of coverages that may follow; `condition` and `watch` are as in `Rules`. By level: `reach_w` and
     `reach_h`, within which all of a level's regions end.
     """
 
@@ -349,7 +350,7 @@ def plain_follow(
             for o, r in _all_pairs(len(where), len(centre))
             if holds[followers.condition[r], o]
             and stage.own[followers.focal[r]] != o
-            and holds_place(
+            and plain_holds_place(
                 followers.kind[r], centre[r][0], centre[r][1], w[r], h[r], where[o][0], where[o][1]
             )
         }

@@ -10,28 +10,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sanderling.arrays import F64, I8, I32, I64
+from sanderling.arrays import I32, I64
 from sanderling.kernels.jit import jit
-
-# Kinds of geometry: a box by corners, a disc, a polygon by its bounds, everywhere, a box by centre
-# and half lengths, and a region that is nowhere at the moment.
-BOX, DISC, BOUNDS, EVERYWHERE, CENTRED, ABSENT = 0, 1, 2, 3, 4, 5
+from sanderling.space.coverages import bounds_of
+from sanderling.space.geometry import Geometry, sizes
+from sanderling.space.metric import Box
 
 CELLS_OF_WIDE = 1024
 FARTHEST_CELL = 2**40
-
-
-class Geometry(NamedTuple):
-    """Regions as columns: kind, and four numbers whose meaning depends on it.
-
-    box and bounds: x1, y1, x2, y2 · disc: x, y, r, – · centred: x, y, half length, half width
-    """
-
-    kind: I8
-    a: F64
-    b: F64
-    c: F64
-    d: F64
 
 
 class Grid(NamedTuple):
@@ -46,15 +32,8 @@ class Grid(NamedTuple):
 
 
 @jit
-def bounds_of(g: Any, i: int) -> tuple[float, float, float, float]:
-    """A box around region i that certainly holds every place the exact test accepts."""
-    if g.kind[i] == BOX or g.kind[i] == BOUNDS:
-        return g.a[i], g.b[i], g.c[i], g.d[i]
-    w = g.c[i]
-    h = g.c[i] if g.kind[i] == DISC else g.d[i]
-    # Sums and squares round: some slack, down to where squares vanish.
-    slack = 1e-12 * (abs(g.a[i]) + abs(g.b[i]) + w + h) + 1e-150
-    return g.a[i] - w - slack, g.b[i] - h - slack, g.a[i] + w + slack, g.b[i] + h + slack
+def bounds_at(g: Any, i: int) -> Box:
+    return bounds_of(g.kind[i], g.a[i], g.b[i], g.c[i], g.d[i])
 
 
 @jit
@@ -75,12 +54,8 @@ def bucket_of(column: int, line: int, mask: int) -> int:
 
 
 @jit
-def is_wide(g: Any, i: int, cell: float) -> bool:
-    if g.kind[i] == EVERYWHERE:
-        return True
-    if g.kind[i] == DISC and not np.isfinite(g.c[i] * g.c[i]):
-        return True  # its square is infinite, and so holds what no bounds do
-    x1, y1, x2, y2 = bounds_of(g, i)
+def is_wide(x1: float, y1: float, x2: float, y2: float, cell: float) -> bool:
+    """Whether bounds fill too many cells; infinite ones do."""
     columns = cell_of(x2, cell) - cell_of(x1, cell) + 1
     lines = cell_of(y2, cell) - cell_of(y1, cell) + 1
     return columns > CELLS_OF_WIDE or lines > CELLS_OF_WIDE or columns * lines > CELLS_OF_WIDE
@@ -91,12 +66,12 @@ def fill_grid(g: Any, cell: float) -> tuple[I64, I32, I64, I64, I32]:
     n = len(g.kind)
     n_wide, entries = 0, 0
     for i in range(n):
-        if g.kind[i] == ABSENT:
-            continue
-        if is_wide(g, i, cell):
+        x1, y1, x2, y2 = bounds_at(g, i)
+        if x1 != x1:
+            continue  # nowhere
+        if is_wide(x1, y1, x2, y2, cell):
             n_wide += 1
             continue
-        x1, y1, x2, y2 = bounds_of(g, i)
         entries += (cell_of(x2, cell) - cell_of(x1, cell) + 1) * (cell_of(y2, cell) - cell_of(y1, cell) + 1)
     buckets = 1
     while buckets < entries:
@@ -115,13 +90,13 @@ def fill_grid(g: Any, cell: float) -> tuple[I64, I32, I64, I64, I32]:
             for b in range(buckets):
                 starts[b + 1] += starts[b]
         for i in range(n):
-            if g.kind[i] == ABSENT:
+            x1, y1, x2, y2 = bounds_at(g, i)
+            if x1 != x1:
                 continue
-            if is_wide(g, i, cell):
+            if is_wide(x1, y1, x2, y2, cell):
                 wide[n_wide] = i
                 n_wide += 1
                 continue
-            x1, y1, x2, y2 = bounds_of(g, i)
             for cx in range(cell_of(x1, cell), cell_of(x2, cell) + 1):
                 for cy in range(cell_of(y1, cell), cell_of(y2, cell) + 1):
                     b = bucket_of(cx, cy, buckets - 1)
@@ -153,18 +128,12 @@ def no_grid(geometry: Geometry) -> Grid:
         none.astype(np.int32),
         none,
         none,
-        np.flatnonzero(geometry.kind != ABSENT).astype(np.int32),
+        np.flatnonzero(~np.isnan(geometry.a)).astype(np.int32),
     )
 
 
 def cell_size(geometry: Geometry) -> float:
     """The median of the regions' longer sides, so that a region touches about four cells."""
-    is_box = (geometry.kind == BOX) | (geometry.kind == BOUNDS)
-    sides = np.maximum(
-        np.where(is_box, geometry.c - geometry.a, 2 * geometry.c),
-        np.where(is_box, geometry.d - geometry.b, np.where(geometry.kind == CENTRED, 2 * geometry.d, 0)),
-    )
-    sides = sides[
-        (geometry.kind != EVERYWHERE) & (geometry.kind != ABSENT) & (sides > 0) & np.isfinite(sides)
-    ]
+    sides = sizes(geometry)
+    sides = sides[(sides > 0) & np.isfinite(sides)]
     return float(max(np.median(sides), 1e-300)) if len(sides) else 1.0

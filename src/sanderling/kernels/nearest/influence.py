@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from sanderling.arrays import F64, I8, I32, I64, U64, Bools
-from sanderling.kernels.inside.cross import holds_place
-from sanderling.kernels.inside.grid import EVERYWHERE, bucket_of, cell_of
+from sanderling.kernels.inside.grid import bucket_of, cell_of
 from sanderling.kernels.jit import jit
 from sanderling.kernels.nearest.cells import NOBODY, longer, near, put
-from sanderling.kernels.nearest.nearest import INFINITE, extent, find_nearest, is_nowhere
+from sanderling.kernels.nearest.nearest import INFINITE, find_nearest, is_nowhere
 from sanderling.kernels.nearest.seekers import Changes, FocalPlaces, Lists, Scene, Seekers, Sights
+from sanderling.space.coverages import bounds_of, holds_place, is_everywhere
 from sanderling.space.metric import around, beyond, squared
 
 # Asking an object whom it concerns costs about as much as a search; a wide query is a small part of it.
@@ -60,7 +60,7 @@ def influence_of(
     x: float, y: float, kth: float, kind: int, a: float, b: float, c: float, d: float
 ) -> tuple[float, float, float, float]:
     """A box around all places that are within the k-th distance and in the region."""
-    x1, y1, x2, y2 = extent(kind, a, b, c, d)
+    x1, y1, x2, y2 = bounds_of(kind, a, b, c, d)
     if kth < INFINITE:
         left, low, right, high = around(x, y, kth)
         x1, y1, x2, y2 = max(x1, left), max(y1, low), min(x2, right), min(y2, high)
@@ -78,7 +78,7 @@ def listen(which: I32, condition: I32, sights: Any) -> None:
     level_of, bucket = middles.level, middles.bucket
     for q in which:
         x, y = place[q, 0], place[q, 1]
-        if is_nowhere(x, kind[q], region[q, 0]):
+        if is_nowhere(x, region[q, 0]):
             forget(q, condition[q], sights)
             continue
         x1, y1, x2, y2 = influence_of(
@@ -112,7 +112,7 @@ def concerns(q: int, x: float, y: float, place: F64, kth: F64, kind: I8, region:
     """Whether this place is in the query's influence."""
     # Not in a box beforehand: whatever else is fetched costs more than this.
     return squared(x, y, place[q, 0], place[q, 1]) <= kth[q] and (
-        kind[q] == EVERYWHERE
+        is_everywhere(kind[q])
         or holds_place(kind[q], region[q, 0], region[q, 1], region[q, 2], region[q, 3], x, y)
     )
 

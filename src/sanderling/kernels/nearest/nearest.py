@@ -14,31 +14,19 @@ from typing import Any
 import numpy as np
 
 from sanderling.arrays import F64, I32, I64, Bools
-from sanderling.kernels.inside.cross import holds_place
-from sanderling.kernels.inside.grid import ABSENT, BOUNDS, BOX, DISC, EVERYWHERE, bucket_of, cell_of
+from sanderling.kernels.inside.grid import bucket_of, cell_of
 from sanderling.kernels.jit import jit
 from sanderling.kernels.nearest.cells import NOBODY, longer, near
-from sanderling.space.metric import around, box_around, plain_squared, squared
+from sanderling.space.coverages import bounds_of, holds_place, is_everywhere, plain_holds_place
+from sanderling.space.metric import around, plain_squared, squared
 
 INFINITE = np.inf
 
 
 @jit
-def extent(kind: int, a: float, b: float, c: float, d: float) -> tuple[float, float, float, float]:
-    """A box that certainly holds every place that a region holds."""
-    if kind in (BOX, BOUNDS):
-        return a, b, c, d
-    w, h = c, c if kind == DISC else d
-    # Where the square of a radius is infinite, so is the disc.
-    if kind == EVERYWHERE or (kind == DISC and not np.isfinite(c * c)):
-        return -INFINITE, -INFINITE, INFINITE, INFINITE
-    return box_around(a, b, w, h)
-
-
-@jit
-def is_nowhere(x: float, kind: int, a: float) -> bool:
+def is_nowhere(x: float, a: float) -> bool:
     """Whether the focal object of a query, or of its region, is absent."""
-    return x != x or a != a or kind == ABSENT
+    return x != x or a != a
 
 
 @jit
@@ -111,10 +99,10 @@ def seek(
     """
     n, dropped = 0, INFINITE
     mask = len(head) - 1
-    if is_nowhere(x, kind, a):
+    if is_nowhere(x, a):
         return n, dropped
     column, line = cell_of(x, size), cell_of(y, size)
-    x1, y1, x2, y2 = extent(kind, a, b, c, d)
+    x1, y1, x2, y2 = bounds_of(kind, a, b, c, d)
     left, right = max(bounds[0], cell_of(x1, size)), min(bounds[2], cell_of(x2, size))
     low, high = max(bounds[1], cell_of(y1, size)), min(bounds[3], cell_of(y2, size))
     if left > right or low > high:
@@ -140,7 +128,7 @@ def seek(
                     if (
                         d2 <= farthest
                         and p != without and p != without_too and holds[condition, p]
-                        and (kind == EVERYWHERE or holds_place(kind, a, b, c, d, px, py))
+                        and (is_everywhere(kind) or holds_place(kind, a, b, c, d, px, py))
                         # Other cells may share the bucket, and have their turn.
                         and cell_of(px, size) == at and cell_of(py, size) == on
                     ):  # fmt: skip
@@ -332,7 +320,7 @@ def plain_nearest(q: int, seekers: Any, sights: Any, scene: Any) -> list[tuple[i
     for o, (px, py) in enumerate(scene.objects.place):
         is_there = px == px and x == x and scene.holds[seekers.condition[q], o] and o not in without
         a, b, c, d = sights.region[q]
-        if is_there and holds_place(sights.kind[q], a, b, c, d, px, py):
+        if is_there and plain_holds_place(sights.kind[q], a, b, c, d, px, py):
             found.append((o, float(plain_squared(px, py, x, y))))
     kth = sorted(d2 for _, d2 in found)[: seekers.k[q]][-1:]
     return sorted((o, d2) for o, d2 in found if not kth or d2 <= kth[0])

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from sanderling.arrays import I64, Bools
 from sanderling.batches import DeltaBatch
 from sanderling.kernels.inside.cross import cross
-from sanderling.kernels.inside.grid import Geometry, Grid, build_grid
+from sanderling.kernels.inside.grid import Grid, build_grid
 from sanderling.operate.inside.moving import MovingRegions, moving_geometry
 from sanderling.operate.inside.tell import Tell
 from sanderling.operate.now import Moved, Now, Settled
@@ -25,6 +25,7 @@ from sanderling.operate.where.asks import Asks
 from sanderling.operate.where.orders import Ordered
 from sanderling.operate.where.probe import a_few, found, taken
 from sanderling.plans.plan import StreamPlan
+from sanderling.space.geometry import Geometry
 
 
 @dataclass(slots=True)

@@ -14,12 +14,15 @@ import numpy.typing as npt
 from sanderling.arrays import F64, I64
 from sanderling.kernels.inside.cross import Moves
 from sanderling.kernels.inside.follow import FocalMoves, Followers, Stage, follow
-from sanderling.kernels.inside.grid import ABSENT, CENTRED, DISC, Geometry
 from sanderling.kernels.nearest.cells import Cells, no_cells, put_all
 from sanderling.operate.readings.pairs import MoveBatch, PairBatch
 from sanderling.operate.readings.readings import LastReadings
 from sanderling.operate.where.asks import Asks
-from sanderling.plans.plan import BOX, StreamPlan
+from sanderling.plans.plan import StreamPlan
+from sanderling.space.box import BOX
+from sanderling.space.centred import CENTRED
+from sanderling.space.disc import DISC
+from sanderling.space.geometry import Geometry, reaches
 
 # Cells in sides of a region. Larger ones are shared by more objects that look from the same place, smaller
 # ones hold fewer that are looked at in vain (benchmarks/follow_kernel.py).
@@ -34,7 +37,7 @@ def moving_geometry(plan: StreamPlan, ids: I64, focals: LastReadings) -> Geometr
     """Regions around focal objects as they are now."""
     x, y = focals.places(focals.row_of[plan.regions.focal[ids]])
     kind, w, h = extent(plan, ids)
-    return Geometry(np.where(np.isnan(x), ABSENT, kind).astype(np.int8), x, y, w, h)
+    return Geometry(kind, x, y, w, h)
 
 
 def extent(plan: StreamPlan, ids: I64) -> tuple[npt.NDArray[np.int8], F64, F64]:
@@ -160,11 +163,9 @@ def _neighbours_together(focals: LastReadings, reach: float) -> I64:
 
 def levels(kind: npt.NDArray[np.int8], w: F64, h: F64) -> tuple[F64, npt.NDArray[np.int32], F64, F64]:
     """Regions of about the same size share a level: cell by level, level by region, reach by level."""
-    with np.errstate(over="ignore", divide="ignore"):
-        # Where the square of a radius is infinite, so is the disc.
-        w = np.where((kind == DISC) & np.isinf(w * w), np.finfo(np.float64).max, w)
-        h = np.where(kind == DISC, w, h)
-        longest = np.maximum(w, h)
+    w, h = reaches(kind, w, h)
+    longest = np.maximum(w, h)
+    with np.errstate(divide="ignore"):
         exponent = np.where(longest > 0, np.floor(np.log2(longest)), -np.inf)
     sizes, level = np.unique(exponent, return_inverse=True)
     reach_w, reach_h = np.zeros(len(sizes)), np.zeros(len(sizes))

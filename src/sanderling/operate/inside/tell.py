@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import shapely
 
 from sanderling.arrays import I32, I64
 from sanderling.batches import CandidateBatch, DeltaBatch, LatestBatch, SightingBatch
@@ -20,7 +19,9 @@ from sanderling.operate.readings.pairs import PairBatch
 from sanderling.operate.readings.readings import Stored
 from sanderling.operate.where.asks import Asks, columns_of
 from sanderling.operate.where.conditions import pairs_judged
-from sanderling.plans.plan import POLYGON, StreamPlan, Template
+from sanderling.plans.plan import StreamPlan, Template
+from sanderling.space.coverages import are_by_bounds
+from sanderling.space.polygon import holds_exactly
 
 NO_NUMBERS = np.empty(0, np.int64)
 
@@ -102,12 +103,12 @@ class Tell:
 
     def _exact(self, pairs: PairBatch, objects: Stored) -> PairBatch:
         """The kernel judged polygons by their bounds: now by their borders."""
-        which = np.flatnonzero(self.plan.regions.kind[pairs.region] == POLYGON)
+        which = np.flatnonzero(are_by_bounds(self.plan.regions.kind[pairs.region]))
         for is_in, rows in pairs.sides():
             some = which[is_in[which]]
             if len(some):
                 shapes = self.polygons[pairs.region[some]]
-                is_in[some] = shapely.intersects_xy(shapes, objects.x[rows[some]], objects.y[rows[some]])
+                is_in[some] = holds_exactly(shapes, objects.x[rows[some]], objects.y[rows[some]])
         return pairs
 
     def _emission(
@@ -151,12 +152,3 @@ def cancelled(gone: Sequence[Turning], came: Sequence[Turning]) -> list[Turning]
     alone: list[Turning] = [batch for batch in (*gone, *came) if batch.template not in both]
     found = [DeltaBatch(template, consolidate(pa.concat_tables(parts[template]))) for template in both]
     return alone + [batch for batch in found if batch.rows.num_rows]
-
-
-def prepared(wkb: tuple[bytes | None, ...]) -> npt.NDArray[np.object_]:
-    """Geometries ready for many tests, None where a region is no polygon."""
-    if not any(wkb):
-        return np.broadcast_to(np.array(None, dtype=object), len(wkb))
-    shapes = shapely.from_wkb(np.array(wkb, dtype=object))
-    shapely.prepare(shapes)
-    return np.asarray(shapes, dtype=object)

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import shapely
 
 from sanderling.arrays import I64, Bools
 from sanderling.operate.readings.readings import LastReadings
 from sanderling.operate.where.asks import Asks, columns_of
 from sanderling.operate.where.conditions import pairs_judged
-from sanderling.plans.plan import POLYGON, StreamPlan
+from sanderling.plans.plan import StreamPlan
+from sanderling.space.coverages import are_by_bounds
+from sanderling.space.polygon import holds_exactly
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +26,10 @@ class Judge:
         """For pairs of a region and a reading, whether the one takes the other; their boxes meet already."""
         regions = self.plan.regions
         takes = np.ones(len(rows), np.bool_)
-        some = np.flatnonzero(regions.kind[region] == POLYGON)
+        some = np.flatnonzero(are_by_bounds(regions.kind[region]))
         if len(some):
             shapes = self.polygons[region[some]]
-            takes[some] = shapely.intersects_xy(shapes, objects.x[rows[some]], objects.y[rows[some]])
+            takes[some] = holds_exactly(shapes, objects.x[rows[some]], objects.y[rows[some]])
         template_of = regions.template[region]
         for template, constants in zip(self.plan.templates, self.plan.constants, strict=True):
             if template.id not in self.asks.by_pair or template.where is None:

@@ -26,7 +26,8 @@ from sanderling.operate.now import Moved, Now, Settled
 from sanderling.operate.operator import Turned
 from sanderling.operate.readings.readings import LastReadings
 from sanderling.operate.where.asks import Asks
-from sanderling.plans.plan import POLYGON, StreamPlan
+from sanderling.plans.plan import StreamPlan
+from sanderling.space.coverages import are_by_bounds
 
 
 @dataclass(slots=True)
@@ -57,7 +58,7 @@ class Nearest:
         self.queries: npt.NDArray[np.int32] = regions.query[plan.nearest.region]
         self.came: npt.NDArray[np.int32] = regions.came[plan.nearest.region]
         by_pair = np.isin(regions.template[plan.nearest.region], list(asks.by_pair))
-        self.is_judged: Bools = by_pair | (regions.kind[plan.nearest.region] == POLYGON)
+        self.is_judged: Bools = by_pair | are_by_bounds(regions.kind[plan.nearest.region])
         self.judge = Judge(plan, asks, polygons)
         self.candidates = Candidates(plan)
 

@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from sanderling.arrays import F64, I32, I64
 from sanderling.kernels.inside.cross import Moves
-from sanderling.kernels.inside.grid import CENTRED, DISC
 from sanderling.kernels.nearest.influence import listen, move_objects
 from sanderling.kernels.nearest.seekers import (
     Changes,
@@ -26,7 +25,10 @@ from sanderling.kernels.nearest.seekers import (
 from sanderling.operate.readings.pairs import MoveBatch
 from sanderling.operate.readings.readings import LastReadings
 from sanderling.operate.where.asks import Asks
-from sanderling.plans.plan import BOX, StreamPlan
+from sanderling.plans.plan import StreamPlan
+from sanderling.space.box import BOX
+from sanderling.space.centred import CENTRED
+from sanderling.space.disc import DISC
 from sanderling.space.metric import plain_squared
 
 # How far the k nearest are, usually: from so many places, among so many objects.

@@ -24,7 +24,8 @@ from sanderling.operate.where.conditions import Columns, Condition, distinct_con
 from sanderling.operate.where.orders import BY_DUCKDB, PLAINLY, First, Ordered, Orders
 from sanderling.operate.where.slots import slots_of
 from sanderling.operate.where.slotted import Slotted
-from sanderling.plans.plan import EVERYWHERE, POLYGON, StreamPlan, Template, previous_of
+from sanderling.plans.plan import StreamPlan, Template, previous_of
+from sanderling.space.coverages import are_by_bounds, are_everywhere
 
 # The kernel judges a polygon by its bounds, so every move inside them has to be looked at.
 PLACE_BIT = np.uint64(1)
@@ -67,7 +68,7 @@ class Asks:
             self.watch_by_pair: U64 = self.shows
             self.condition_of = alike(np.int64(0), len(regions))
             return
-        polygon = np.where(regions.kind == POLYGON, PLACE_BIT, np.uint64(0))
+        polygon = np.where(are_by_bounds(regions.kind), PLACE_BIT, np.uint64(0))
         self.shows = shows[regions.template]
         self.watch = self.shows | asks[regions.template] | polygon
         # Whatever a pair would be judged by is watched; what readings are judged by shows by itself.
@@ -86,7 +87,7 @@ class Asks:
     def _put_in_order(self, template: Template, constants: pa.Table) -> None:
         """Which comes first, WHERE or INSIDE: judged by the reading, or by the pair."""
         kinds = self.plan.regions.kind[self.plan.regions.template == template.id]
-        is_everywhere = template.window is not None and bool((kinds == EVERYWHERE).all())
+        is_everywhere = template.window is not None and bool(are_everywhere(kinds).all())
         found = distinct_conditions(template, constants, is_everywhere)
         if is_everywhere and template.is_sighted:
             assert template.where is not None

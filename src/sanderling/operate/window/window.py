@@ -22,7 +22,7 @@ from sanderling.arrays import I64, Bools, flat
 from sanderling.batches import HIDDEN, DeltaBatch, LatestBatch, ListingBatch, SightingBatch
 from sanderling.figures import Figures
 from sanderling.kernels.inside.cross import Moves, Rules, cross
-from sanderling.kernels.inside.grid import ABSENT, Geometry, Grid, build_grid, no_grid
+from sanderling.kernels.inside.grid import Grid, build_grid, no_grid
 from sanderling.kernels.trigger.sightings import listed
 from sanderling.operate.inside.moving import extent, moving_geometry
 from sanderling.operate.inside.tell import Tell, Told
@@ -35,7 +35,9 @@ from sanderling.operate.where.probe import a_few, arrived, found
 from sanderling.operate.where.slotted import MOST_PAIRS
 from sanderling.operate.window.held import Held
 from sanderling.operate.window.history import History
-from sanderling.plans.plan import EVERYWHERE, StreamPlan, Template, Window, window_operator
+from sanderling.plans.plan import StreamPlan, Template, Window, window_operator
+from sanderling.space.coverages import are_everywhere
+from sanderling.space.geometry import Geometry
 
 # For fewer readings of a tick than this no grid over moving regions is made.
 WORTH_A_GRID = 8
@@ -116,7 +118,7 @@ class Windowed:
 
     def _with_live(self, is_live: Bools) -> WindowState:
         regions = self.plan.regions
-        is_still, is_everywhere = regions.focal < 0, regions.kind == EVERYWHERE
+        is_still, is_everywhere = regions.focal < 0, are_everywhere(regions.kind)
         everywhere, still, moving = (
             np.flatnonzero(is_live & some)
             for some in (is_still & is_everywhere, is_still & ~is_everywhere, ~is_still)
@@ -342,8 +344,7 @@ class Windowed:
         for start, end in pairwise(edges):
             x, y = (place[regions.focal[ids]] for place in held.whereabouts.at(int(ticks[start])))
             is_hidden = held.whereabouts.is_hidden(int(ticks[start]), regions.focal[ids]) & ~may_look
-            kinds = np.where(np.isnan(x) | is_hidden, ABSENT, kind).astype(np.int8)
-            geometry = Geometry(kinds, x, y, w, h)
+            geometry = Geometry(kind, np.where(is_hidden, np.nan, x), np.where(is_hidden, np.nan, y), w, h)
             grid = build_grid(geometry) if end - start >= WORTH_A_GRID else no_grid(geometry)
             now = some[start:end]
             pairs.append(

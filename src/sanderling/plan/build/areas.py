@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import shapely
 
 from sanderling.arrays import F64
 from sanderling.language.statements import (
@@ -17,12 +16,16 @@ from sanderling.language.statements import (
     RectShape,
 )
 from sanderling.plan.query.relations import Shape
-from sanderling.plans.plan import BOX, DISC, EVERYWHERE, POLYGON
+from sanderling.space import box, disc, everywhere, polygon
+from sanderling.space.box import BOX
+from sanderling.space.disc import DISC
+from sanderling.space.everywhere import EVERYWHERE
+from sanderling.space.polygon import POLYGON
 
 
 @dataclass(frozen=True, slots=True)
 class Areas:
-    """Regions of one kind; `a, b, c, d` as `plans.Regions` tells them."""
+    """Regions of one kind; numbers as the file of the coverage explains them."""
 
     kind: int
     numbers: tuple[F64, F64, F64, F64]
@@ -54,34 +57,24 @@ def area_of(shape: Shape) -> Areas:
 def areas_like(shape: Shape, written: Sequence[F64], n: int) -> Areas:
     """Regions of the same sort as this shape, with these numbers."""
     zero = np.zeros(n)
-    nothing: tuple[bytes | None, ...] = (None,) * n
     match shape:
         case RectShape():
-            x1, y1, x2, y2 = written
-            return Areas(BOX, (*_lower(x1, x2, y1, y2), *_upper(x1, x2, y1, y2)), nothing)
+            return _without_wkb(BOX, box.numbers(*written))
         case CircleShape():
-            return Areas(DISC, (written[0], written[1], written[2], zero), nothing)
+            return _without_wkb(DISC, disc.numbers(*written))
         case MovingRectShape():
-            return Areas(BOX, (written[0], written[1], zero, zero), nothing)
+            return _without_wkb(BOX, (written[0], written[1], zero, zero))
         case MovingCircleShape():
-            return Areas(DISC, (written[0], zero, zero, zero), nothing)
+            return _without_wkb(DISC, (written[0], zero, zero, zero))
         case PolygonShape(wkb):
             return polygons([wkb] * n)
-    return Areas(EVERYWHERE, (zero, zero, zero, zero), nothing)
+    return _without_wkb(EVERYWHERE, everywhere.numbers(n))
 
 
-# Not np.minimum: of two equal numbers the first counts, so that 0 and -0 come out one way only.
-
-
-def _lower(x1: F64, x2: F64, y1: F64, y2: F64) -> tuple[F64, F64]:
-    return np.where(x2 < x1, x2, x1), np.where(y2 < y1, y2, y1)
-
-
-def _upper(x1: F64, x2: F64, y1: F64, y2: F64) -> tuple[F64, F64]:
-    return np.where(x2 > x1, x2, x1), np.where(y2 > y1, y2, y1)
+def _without_wkb(kind: int, numbers: tuple[F64, F64, F64, F64]) -> Areas:
+    """Numbers say it all."""
+    return Areas(kind, numbers, (None,) * len(numbers[0]))
 
 
 def polygons(wkb: Sequence[bytes | None]) -> Areas:
-    bounds = shapely.bounds(shapely.from_wkb(np.array(wkb, dtype=object))).reshape(len(wkb), 4)
-    a, b, c, d = (np.ascontiguousarray(bounds[:, i]) for i in range(4))
-    return Areas(POLYGON, (a, b, c, d), tuple(wkb))
+    return Areas(POLYGON, polygon.numbers(wkb), tuple(wkb))

@@ -9,13 +9,9 @@ from sanderling.clock import show_duration
 from sanderling.figures import Tally
 from sanderling.plan.explain.outline import Outline
 from sanderling.plans.plan import (
-    BOX,
-    DISC,
     EVENTS,
-    EVERYWHERE,
     NEVER,
     PER_KEY,
-    POLYGON,
     ROWS,
     TIME,
     OutputColumn,
@@ -26,8 +22,9 @@ from sanderling.plans.plan import (
     window_operator,
 )
 from sanderling.plans.selection import First, choice_words, first_in_force
+from sanderling.space.coverages import is_everywhere, word_of
+from sanderling.space.polygon import POLYGON
 
-SHAPES = {BOX: "rectangle", DISC: "circle", POLYGON: "polygon", EVERYWHERE: "everywhere"}
 SHARD = "shard"
 
 
@@ -98,12 +95,13 @@ def _join(plan: StreamPlan, template: Template, query: PlannedQuery) -> str:
     """How readings and regions, or places, find each other."""
     regions, mine, stream = plan.regions, _mine(plan, template, query), plan.stream.name
     of_table = bool((regions.row[mine] >= 0).all())
-    shape = SHAPES[POLYGON if of_table else int(regions.kind[mine][0])]
+    kind = POLYGON if of_table else int(regions.kind[mine][0])  # a table may be empty
+    shape = word_of(kind)
     motion = "moving " if not of_table and regions.focal[mine][0] >= 0 else ""
     if template.is_nearest:
         asked = _asked(plan, template, query)
         to = "a focal object" if plan.nearest.focal[asked] >= 0 else "a place"
-        among = "" if shape == SHAPES[EVERYWHERE] else f" inside {motion}{shape}"
+        among = "" if is_everywhere(kind) else f" inside {motion}{shape}"
         search = f"one search for all {len(plan.nearest)} kNN queries of {stream}"
         return f"knn: {plan.nearest.k[asked]} nearest to {to}{among}, {search}"
     count = int((mine & (regions.gone == NEVER)).sum())
