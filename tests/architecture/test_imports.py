@@ -37,7 +37,7 @@ ALLOWED: dict[str, set[str]] = {
         "plans", "relational", "space", "types",
     },
     # what planning gives, and all the rest takes; of language the kinds of windows
-    "plans": {"arrays", "catalog", "clock", "figures", "language", "types"},
+    "plans": {"arrays", "catalog", "clock", "figures", "language", "space", "types"},
     # data: the five stages
     "ingest": {"catalog", "errors", "relational", "types"},
     "route": {"arrays", "batches", "catalog", "clock", "figures", "ingest", "kernels", "keys", "plans"},

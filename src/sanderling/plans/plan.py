@@ -19,6 +19,8 @@ from sanderling.clock import ALWAYS as ALWAYS
 from sanderling.clock import NEVER as NEVER
 from sanderling.language.statements import EVENTS, NEXT, PER_KEY, ROWS, TIME, UNTIL  # kinds of window
 from sanderling.plans.nodes import Node
+from sanderling.space.geometry import Geometry
+from sanderling.space.motion import Places, placed
 from sanderling.types import SqlType
 
 # What PREVIOUS(ts) reads is the pair column `r:previous(ts)`.
@@ -138,9 +140,8 @@ class Template:
 
 @dataclass(frozen=True, slots=True)
 class Regions:
-    """All regions of a stream's queries as columns; `a, b, c, d` depend on the kind.
+    """All regions of a stream's queries as columns; `a, b, c, d` as the kind's file in space/ explains them.
 
-    box: x1, y1, x2, y2 · disc: x, y, r, – · moving box: xdist, ydist · moving disc: r · polygon: its bounds.
     A query's `end` is silent. A region of a table's row ends with that row, at the tick `gone`, and what it
     held goes with −. While a plan lives: the version a region `came` with, and the one that let it go.
     """
@@ -164,6 +165,14 @@ class Regions:
 
     def __len__(self) -> int:
         return len(self.query)
+
+    def written(self, ids: npt.NDArray[np.int64]) -> Geometry:
+        """Some regions as they stand here: those that follow are around nothing yet."""
+        return Geometry(self.kind[ids], self.a[ids], self.b[ids], self.c[ids], self.d[ids])
+
+    def at(self, ids: npt.NDArray[np.int64], places: Places) -> Geometry:
+        """Some regions as they are while focal objects are at these places, which is by tick."""
+        return placed(self.written(ids), self.focal[ids], places)
 
     def is_gone(self, tick: int, ready: int) -> npt.NDArray[np.bool_]:
         """Whose row is not there any more at a tick; versions from `ready` on count for nothing yet."""

@@ -16,7 +16,7 @@ from sanderling.arrays import I64, Bools
 from sanderling.batches import DeltaBatch
 from sanderling.kernels.inside.cross import cross
 from sanderling.kernels.inside.grid import Grid, build_grid
-from sanderling.operate.inside.moving import MovingRegions, moving_geometry
+from sanderling.operate.inside.moving import MovingRegions
 from sanderling.operate.inside.tell import Tell
 from sanderling.operate.now import Moved, Now, Settled
 from sanderling.operate.operator import Turned
@@ -68,13 +68,9 @@ class Inside:
     def _with_live(self, is_live: Bools, now: Now) -> InsideState:
         is_moving = self.plan.regions.focal >= 0
         still, moving = np.flatnonzero(is_live & ~is_moving), np.flatnonzero(is_live & is_moving)
-        geometry = self._geometry(still)
+        geometry = self.plan.regions.written(still)
         movers = MovingRegions.of(moving, self.asks, now.objects, now.focals) if len(moving) else None
         return InsideState(is_live, still, geometry, build_grid(geometry), movers)
-
-    def _geometry(self, ids: I64) -> Geometry:
-        r = self.plan.regions
-        return Geometry(r.kind[ids], r.a[ids], r.b[ids], r.c[ids], r.d[ids])
 
     def end(self, state: InsideState, tick: int, now: Now) -> Turned:
         r = self.plan.regions
@@ -112,8 +108,8 @@ class Inside:
         )
         pairs = []
         for ids, geometry in (
-            (still, self._geometry(still)),
-            (moving, moving_geometry(self.plan, moving, now.focals)),
+            (still, r.written(still)),
+            (moving, r.at(moving, now.focals.all_places())),
         ):
             grid = build_grid(geometry)
             met = cross(moves, self.asks.rules(ids, objects), geometry, grid, geometry, grid)
@@ -166,7 +162,7 @@ class Inside:
             ordered.counts.sampled += 2 * len(some)
             still, moving = np.flatnonzero(mine & (r.focal < 0)), np.flatnonzero(mine & (r.focal >= 0))
             for ids, geometry in (
-                (still, self._geometry(still)),
-                (moving, moving_geometry(self.plan, moving, given.now.focals)),
+                (still, r.written(still)),
+                (moving, r.at(moving, given.now.focals.all_places())),
             ):
                 ordered.counts.found += found(few, self.asks.watch_by_pair[ids], geometry)

@@ -9,20 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from sanderling.arrays import F64, I64
+from sanderling.arrays import F64, I8, I32, I64
 from sanderling.kernels.inside.cross import Moves
 from sanderling.kernels.inside.follow import FocalMoves, Followers, Stage, follow
 from sanderling.kernels.nearest.cells import Cells, no_cells, put_all
 from sanderling.operate.readings.pairs import MoveBatch, PairBatch
 from sanderling.operate.readings.readings import LastReadings
 from sanderling.operate.where.asks import Asks
-from sanderling.plans.plan import StreamPlan
-from sanderling.space.box import BOX
-from sanderling.space.centred import CENTRED
-from sanderling.space.disc import DISC
-from sanderling.space.geometry import Geometry, reaches
+from sanderling.space.geometry import reaches
 
 # Cells in sides of a region. Larger ones are shared by more objects that look from the same place, smaller
 # ones hold fewer that are looked at in vain (benchmarks/follow_kernel.py).
@@ -31,21 +26,6 @@ REGION_CELL, OBJECT_CELL = 1.0, 0.7
 # Regions beside each other are beside each other in memory (30 % less time for 100,000), for as many moves.
 ORDER_LASTS = 64
 WORTH_ORDERING = 1_000
-
-
-def moving_geometry(plan: StreamPlan, ids: I64, focals: LastReadings) -> Geometry:
-    """Regions around focal objects as they are now."""
-    x, y = focals.places(focals.row_of[plan.regions.focal[ids]])
-    kind, w, h = extent(plan, ids)
-    return Geometry(kind, x, y, w, h)
-
-
-def extent(plan: StreamPlan, ids: I64) -> tuple[npt.NDArray[np.int8], F64, F64]:
-    """Kind, and half the sides or the radius."""
-    r = plan.regions
-    is_box = r.kind[ids] == BOX
-    kind = np.where(is_box, CENTRED, DISC).astype(np.int8)
-    return kind, np.where(is_box, r.a[ids] / 2, r.a[ids]), np.where(is_box, r.b[ids] / 2, 0.0)
 
 
 @dataclass(slots=True)
@@ -65,11 +45,12 @@ class MovingRegions:
     def of(cls, ids: I64, asks: Asks, objects: LastReadings, focals: LastReadings) -> MovingRegions:
         """As everything is now."""
         plan = asks.plan
-        rank = _neighbours_together(focals, float(np.median(np.maximum(*extent(plan, ids)[1:]))))
+        written = plan.regions.written(ids)
+        rank = _neighbours_together(focals, float(np.median(np.maximum(written.c, written.d))))
         ids = ids[np.argsort(rank[plan.regions.focal[ids]], kind="stable")]
-        kind, w, h = extent(plan, ids)
-        cell, level, reach_w, reach_h = levels(kind, w, h)
-        places = np.stack(focals.places(focals.row_of[plan.regions.focal[ids]]), axis=1)
+        kind, x, y, c, d = plan.regions.at(ids, focals.all_places())
+        cell, level, reach_w, reach_h = levels(kind, c, d)
+        places = np.stack([x, y], axis=1)
         focal = rank[plan.regions.focal[ids]]
         first = np.searchsorted(focal, np.arange(len(plan.focals) + 1))
         followers = Followers(
@@ -77,7 +58,7 @@ class MovingRegions:
         )
         regions = no_cells(cell, level)
         put_all(regions, np.arange(len(ids)), places)
-        aside = np.column_stack([places, w, h])
+        aside = np.column_stack([places, c, d])
         room = no_cells(np.array([np.median(cell[level]) * OBJECT_CELL / REGION_CELL]), np.zeros(0, np.int32))
         none = np.zeros(0, np.int64)
         holds = np.zeros((len(asks.conditions) + 1, 0), np.bool_)
@@ -128,8 +109,8 @@ class MovingRegions:
         is_moved = np.zeros(len(first) - 1, np.bool_)
         is_moved[self.rank[focal_moves.object]] = True
         regions = np.flatnonzero(is_moved[self.followers.focal])
-        focal = self.asks.plan.regions.focal[self.ids[regions]]
-        places = np.stack(focals.places(focals.row_of[focal]), axis=1)
+        now = self.asks.plan.regions.at(self.ids[regions], focals.all_places())
+        places = np.stack([now.a, now.b], axis=1)
         put_all(stage.regions, regions, places)
         stage.aside[regions, :2] = places
         self.moved += len(focal_moves)
@@ -161,9 +142,9 @@ def _neighbours_together(focals: LastReadings, reach: float) -> I64:
     return rank
 
 
-def levels(kind: npt.NDArray[np.int8], w: F64, h: F64) -> tuple[F64, npt.NDArray[np.int32], F64, F64]:
+def levels(kind: I8, c: F64, d: F64) -> tuple[F64, I32, F64, F64]:
     """Regions of about the same size share a level: cell by level, level by region, reach by level."""
-    w, h = reaches(kind, w, h)
+    w, h = reaches(kind, c, d)
     longest = np.maximum(w, h)
     with np.errstate(divide="ignore"):
         exponent = np.where(longest > 0, np.floor(np.log2(longest)), -np.inf)

@@ -26,9 +26,6 @@ from sanderling.operate.readings.pairs import MoveBatch
 from sanderling.operate.readings.readings import LastReadings
 from sanderling.operate.where.asks import Asks
 from sanderling.plans.plan import StreamPlan
-from sanderling.space.box import BOX
-from sanderling.space.centred import CENTRED
-from sanderling.space.disc import DISC
 from sanderling.space.metric import plain_squared
 
 # How far the k nearest are, usually: from so many places, among so many objects.
@@ -60,10 +57,10 @@ class Neighbourhood:
             nearest.focal[ids], plan.regions.focal[regions], len(plan.focals),
         )  # fmt: skip
         place = _places(plan, ids, focals)
-        kind, region = _regions(plan, regions, focals)
+        kind, *numbers = plan.regions.at(regions, focals.all_places())
         around = np.stack(objects.places(objects.row_of), axis=1)
         usual = usual_distance(place, around, seekers.k)
-        sights = new_sights(seekers, place, kind, region, conditions, usual)
+        sights = new_sights(seekers, place, kind, np.stack(numbers, axis=1), conditions, usual)
         made = cls(ids, asks, seekers, sights, new_scene(n, conditions, len(plan.focals), usual))
         made.take_in(objects, focals, objects.row_of, around)
         made._place(np.arange(n), around, objects.row_of, asks.truth(objects, objects.row_of))
@@ -135,19 +132,6 @@ def _places(plan: StreamPlan, ids: I64, focals: LastReadings) -> F64:
     rows = focals.row_of[nearest.focal[ids[is_moving]]]
     at[is_moving] = np.stack(focals.places(rows), axis=1)
     return at
-
-
-def _regions(plan: StreamPlan, ids: I64, focals: LastReadings) -> tuple[npt.NDArray[np.int8], F64]:
-    """Kinds and numbers of regions as `Geometry` has them; NaN where a focal object is absent."""
-    r = plan.regions
-    kind, region = r.kind[ids].copy(), np.stack([r.a[ids], r.b[ids], r.c[ids], r.d[ids]], axis=1)
-    moving = np.flatnonzero(r.focal[ids] >= 0)
-    is_box = kind[moving] == BOX
-    sizes = np.where(is_box[:, None], region[moving, :2] / 2, region[moving, :2])
-    region[moving, :2] = np.stack(focals.places(focals.row_of[r.focal[ids[moving]]]), axis=1)
-    region[moving, 2:] = sizes
-    kind[moving] = np.where(is_box, CENTRED, DISC)
-    return kind, region
 
 
 def usual_distance(at: F64, places: F64, k: I64) -> float:

@@ -317,6 +317,10 @@ class LastReadings:
         x[is_absent], y[is_absent] = np.nan, np.nan
         return x, y
 
+    def all_places(self) -> tuple[F64, F64]:
+        """Where everybody is, by number; NaN of who is absent."""
+        return self.places(self.row_of)
+
 
 def _types(schema: pa.Schema) -> list[tuple[str, pa.DataType]]:
     return [(field.name, field.type) for field in schema]

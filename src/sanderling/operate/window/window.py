@@ -24,7 +24,6 @@ from sanderling.figures import Figures
 from sanderling.kernels.inside.cross import Moves, Rules, cross
 from sanderling.kernels.inside.grid import Grid, build_grid, no_grid
 from sanderling.kernels.trigger.sightings import listed
-from sanderling.operate.inside.moving import extent, moving_geometry
 from sanderling.operate.inside.tell import Tell, Told
 from sanderling.operate.now import Moved, Now
 from sanderling.operate.operator import Turned
@@ -38,6 +37,7 @@ from sanderling.operate.window.history import History
 from sanderling.plans.plan import StreamPlan, Template, Window, window_operator
 from sanderling.space.coverages import are_everywhere
 from sanderling.space.geometry import Geometry
+from sanderling.space.motion import hidden
 
 # For fewer readings of a tick than this no grid over moving regions is made.
 WORTH_A_GRID = 8
@@ -124,7 +124,7 @@ class Windowed:
             for some in (is_still & is_everywhere, is_still & ~is_everywhere, ~is_still)
         )
         sighted, is_sighted = self._sighted_of(everywhere)
-        geometry = self._geometry(still)
+        geometry = regions.written(still)
         return WindowState(
             is_live, sighted, everywhere[~is_sighted], still, geometry, build_grid(geometry), moving
         )
@@ -136,10 +136,6 @@ class Windowed:
         is_sighted = np.isin(template_of, [t.id for t in templates])
         found = [(t, ids[template_of == t.id]) for t in templates]
         return [(t, mine) for t, mine in found if len(mine)], is_sighted
-
-    def _geometry(self, ids: I64) -> Geometry:
-        r = self.plan.regions
-        return Geometry(r.kind[ids], r.a[ids], r.b[ids], r.c[ids], r.d[ids])
 
     def end(self, state: WindowState, tick: int, now: Now) -> Turned:
         r = self.plan.regions
@@ -246,8 +242,8 @@ class Windowed:
         ordered.counts.sampled += len(some)
         still, moving = mine[regions.focal[mine] < 0], mine[regions.focal[mine] >= 0]
         for ids, geometry in (
-            (still, self._geometry(still)),
-            (moving, moving_geometry(self.plan, moving, held.focals)),
+            (still, regions.written(still)),
+            (moving, regions.at(moving, held.focals.all_places())),
         ):
             ordered.counts.found += found(few, np.zeros(len(ids), np.uint64), geometry)
 
@@ -334,7 +330,6 @@ class Windowed:
         ticks = history.ticks(passage.row[some])
         by_tick = np.argsort(ticks, kind="stable")
         some, ticks = some[by_tick], ticks[by_tick]
-        kind, w, h = extent(self.plan, ids)
         # Which of the last of all may be looked up where it is hidden, the merge stage knows.
         may_look = np.array([w.is_of_all for w in self.windows])[self.window_of[ids]]
         keys = flat(history.store.column(self.plan.stream.key).take(passage.row[some]))
@@ -342,9 +337,9 @@ class Windowed:
         edges = [0, *(np.flatnonzero(np.diff(ticks)) + 1), len(ticks)] if len(ticks) else []
         pairs = []
         for start, end in pairwise(edges):
-            x, y = (place[regions.focal[ids]] for place in held.whereabouts.at(int(ticks[start])))
-            is_hidden = held.whereabouts.is_hidden(int(ticks[start]), regions.focal[ids]) & ~may_look
-            geometry = Geometry(kind, np.where(is_hidden, np.nan, x), np.where(is_hidden, np.nan, y), w, h)
+            tick = int(ticks[start])
+            is_hidden = held.whereabouts.is_hidden(tick, regions.focal[ids]) & ~may_look
+            geometry = hidden(regions.at(ids, held.whereabouts.at(tick)), is_hidden)
             grid = build_grid(geometry) if end - start >= WORTH_A_GRID else no_grid(geometry)
             now = some[start:end]
             pairs.append(

@@ -16,8 +16,9 @@ from sanderling.language.statements import (
     RectShape,
 )
 from sanderling.plan.query.relations import Shape
-from sanderling.space import box, disc, everywhere, polygon
+from sanderling.space import box, centred, disc, everywhere, polygon
 from sanderling.space.box import BOX
+from sanderling.space.centred import CENTRED
 from sanderling.space.disc import DISC
 from sanderling.space.everywhere import EVERYWHERE
 from sanderling.space.polygon import POLYGON
@@ -56,16 +57,15 @@ def area_of(shape: Shape) -> Areas:
 
 def areas_like(shape: Shape, written: Sequence[F64], n: int) -> Areas:
     """Regions of the same sort as this shape, with these numbers."""
-    zero = np.zeros(n)
     match shape:
         case RectShape():
             return _without_wkb(BOX, box.numbers(*written))
         case CircleShape():
             return _without_wkb(DISC, disc.numbers(*written))
         case MovingRectShape():
-            return _without_wkb(BOX, (written[0], written[1], zero, zero))
+            return _without_wkb(CENTRED, centred.numbers(*written))
         case MovingCircleShape():
-            return _without_wkb(DISC, (written[0], zero, zero, zero))
+            return _without_wkb(DISC, disc.following(*written))
         case PolygonShape(wkb):
             return polygons([wkb] * n)
     return _without_wkb(EVERYWHERE, everywhere.numbers(n))
