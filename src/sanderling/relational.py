@@ -139,8 +139,3 @@ def finite(values: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def _where(is_kept: pa.ChunkedArray, values: pa.ChunkedArray) -> pa.ChunkedArray:
     return pc.if_else(is_kept, values, pa.scalar(None, values.type))
-
-
-def quoted(name: str) -> str:
-    """A name as a DuckDB identifier."""
-    return '"' + name.replace('"', '""') + '"'

@@ -24,6 +24,7 @@ from sanderling.ingest.formats.parquet import ParquetRows
 from sanderling.ingest.letters import LETTERS as LETTER_COLUMNS
 from sanderling.ingest.read import raw_rows
 from sanderling.ingest.slices import Slice
+from sanderling.plans.columns import by_place, by_places
 from sanderling.plans.plan import Plan, Template
 from sanderling.route.parcels import Kind, Parcel
 
@@ -139,7 +140,7 @@ class UpdateLines:
     def _lines(self, template: Template, rows: pa.Table) -> tuple[pa.Table, Iterator[pa.Array]]:
         """Tick and rank in order, and the lines."""
         rank = self.ranks.take(rows.column("query"))
-        names = [f"c{i}" for i in range(len(template.outputs))]
+        names = by_places(len(template.outputs))
         order = sort_order([rows.column("tick"), rank, *(rows.column(c) for c in ("sign", *names))])
         rows = rows.append_column("rank", rank).take(pa.array(order))
         parts = [rows.slice(at, PIECE) for at in range(0, len(order), PIECE)]
@@ -151,7 +152,7 @@ class UpdateLines:
         ticks, tick_of = np.unique(rows.column("tick").to_numpy(), return_inverse=True)
         moments = pa.array([show_time(int(t)) for t in ticks], pa.string())
         is_in = pc.greater(rows.column("sign"), 0)
-        shown = [(o.name, f"c{i}") for i, o in enumerate(template.outputs)]
+        shown = [(o.name, by_place(i)) for i, o in enumerate(template.outputs)]
         return joined(
             self.openings.take(rows.column("query").combine_chunks()),
             moments.take(pa.array(tick_of)),

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from sanderling.errors import ConfigError
+from sanderling.plans.columns import by_places
 from sanderling.plans.plan import OutputColumn, Plan
 
 LONGEST_NAME = 255  # bytes
@@ -32,7 +33,7 @@ class QueryFolders:
         templates = self.plan.templates()
         for number, table in sorted(rows.items()):
             outputs = templates[number].outputs
-            shown = [f"c{i}" for i in range(len(outputs))]
+            shown = by_places(len(outputs))
             table = table.sort_by([(n, "ascending") for n in ("query", "tick", "sign", *shown)])
             tick = pc.cast(table.column("tick"), pa.timestamp("us", tz="UTC"))
             query = names.take(table.column("query").combine_chunks())

@@ -39,6 +39,7 @@ from sanderling.operate.sql.constants import Constants
 from sanderling.operate.sql.signed import Signed
 from sanderling.operate.trigger.sightings import Sightings
 from sanderling.plans import nodes
+from sanderling.plans.columns import by_places
 from sanderling.plans.nodes import Node, children_of, numbered, solve_of
 from sanderling.route.by_space import ALONE, Partition
 
@@ -166,7 +167,7 @@ class Tree:
             rows, names = changes.get(node.table), list(node.columns)
         else:
             assert isinstance(node, nodes.Branch)
-            rows, names = changes.get(node.number), [f"c{i}" for i in range(len(types))]
+            rows, names = changes.get(node.number), by_places(len(types))
             if self.is_of_trigger:
                 return Sightings.none(types) if rows is None else Sightings.of(rows, types)
         return Signed.none(types) if rows is None else Signed.of(rows, names, types)

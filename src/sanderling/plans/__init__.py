@@ -1,5 +1,6 @@
 """What planning gives and running takes: the contract between the two. It knows neither SQL text nor rows.
 
+columns.py     what columns are called where expressions are evaluated
 plan.py        a plan: streams with their templates, regions and queries, tables, trees
 nodes.py       what a tree does, node by node
 growth.py      how one version of a plan becomes the next

@@ -2,7 +2,7 @@
 
 A branch is what shards finish: one stream, its condition, region and window. Its signed rows come up
 into the tree, for all queries of one shape together. Columns have no names here but c0, c1, … by place;
-constants of a query are `q:p0`, `q:p1`, …
+constants of a query have numbers (columns.py).
 """
 
 from __future__ import annotations

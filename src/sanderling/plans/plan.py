@@ -18,18 +18,12 @@ from sanderling.catalog import Column, Stream
 from sanderling.clock import ALWAYS as ALWAYS
 from sanderling.clock import NEVER as NEVER
 from sanderling.language.statements import EVENTS, NEXT, PER_KEY, ROWS, TIME, UNTIL  # kinds of window
+from sanderling.plans.columns import by_place, is_of_reading, name_of, without_previous
 from sanderling.plans.nodes import Node
 from sanderling.space.geometry import Geometry
 from sanderling.space.motion import Places, placed
 from sanderling.types import SqlType
 
-# What PREVIOUS(ts) reads is the pair column `r:previous(ts)`.
-PREVIOUS = "r:previous("
-
-
-def previous_of(column: str) -> str:
-    """The name, in a store of readings, of what a column was in the same object's reading before."""
-    return f"{PREVIOUS[2:]}{column})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +49,7 @@ class OutputColumn:
 class Window:
     """Which readings of a stream a query looks at: of its kind and size, or until a condition holds.
 
-    The condition is over the held reading, `r:…`, and a later one of the same object, `n:…`.
+    The condition is over the held reading and a later one of the same object.
     """
 
     kind: str
@@ -123,7 +117,7 @@ class Template:
         if self.is_sighted:
             return False
         return (not self.is_keyed or self.window is not None) or any(
-            not o.is_plain and any(r.startswith("r:") for r in o.reads) for o in self.outputs
+            not o.is_plain and any(is_of_reading(r) for r in o.reads) for o in self.outputs
         )
 
     @property
@@ -135,7 +129,7 @@ class Template:
         """The columns of its signed rows."""
         sign = pa.int8() if self.into is None else pa.int64()  # a tree takes weights
         fixed = [pa.field("query", pa.int32()), pa.field("tick", pa.int64()), pa.field("sign", sign)]
-        return pa.schema([*fixed, *(pa.field(f"c{i}", o.type.arrow) for i, o in enumerate(self.outputs))])
+        return pa.schema([*fixed, *(pa.field(by_place(i), o.type.arrow) for i, o in enumerate(self.outputs))])
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,13 +220,14 @@ class StreamPlan:
         of_now = [t for t in self.templates if t.window is None]
         reads = {r for t in of_now for o in t.outputs for r in o.reads}
         reads |= {r for t in of_now for r in t.where_reads}
-        return tuple(sorted(r[2:] for r in reads if r.startswith("r:") and r[2:] != self.stream.key))
+        return tuple(sorted({name_of(r) for r in reads if is_of_reading(r)} - {self.stream.key}))
 
     @property
     def previous(self) -> tuple[str, ...]:
         """Columns of which some query reads the value that the same object's reading before had."""
-        reads = {r for t in self.templates for r in t.reads if r.startswith(PREVIOUS)}
-        return tuple(sorted(r[len(PREVIOUS) : -1] for r in reads if self.stream.column(r[2:]) is None))
+        reads = {name_of(r) for t in self.templates for r in t.reads if is_of_reading(r)}
+        found = [without_previous(name) for name in reads if self.stream.column(name) is None]
+        return tuple(sorted(name for name in found if name is not None))
 
     @property
     def windows(self) -> tuple[Window, ...]:
@@ -357,7 +352,7 @@ Plans = Callable[[int], Plan]
 __all__ = [
     "ALWAYS", "EVENTS", "NEVER", "NEXT", "NO_NEAREST", "NO_QUERIES", "PER_KEY",
     "ROWS", "TIME", "UNTIL", "Nearest", "OutputColumn", "Plan", "PlannedQueries", "PlannedQuery",
-    "PlannedTable", "PlannedTree", "Plans", "Regions", "StreamPlan", "Template", "Window", "previous_of",
+    "PlannedTable", "PlannedTree", "Plans", "Regions", "StreamPlan", "Template", "Window",
     "window_operator",
 ]  # fmt: skip
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import pyarrow as pa
 
 from sanderling.deliver.order import sort_order
+from sanderling.plans.columns import by_places
 from sanderling.plans.plan import Template
 from sanderling.route.parcels import Parcel
 
@@ -36,4 +37,4 @@ def unsigned(template: Template, answers: Iterable[Parcel]) -> pa.Table:
 
 
 def _own(template: Template, rows: pa.Table) -> list[pa.ChunkedArray]:
-    return [rows.column(f"c{i}") for i in range(len(template.outputs))]
+    return [rows.column(name) for name in by_places(len(template.outputs))]

@@ -13,6 +13,7 @@ from sanderling import relational
 from sanderling.arrays import I32, I64
 from sanderling.batches import QUERIES
 from sanderling.operate.readings.pairs import PairBatch
+from sanderling.plans.columns import by_places, is_of_reading, name_of
 from sanderling.plans.plan import OutputColumn, Regions, Template
 from sanderling.route.sightings import lists_of
 
@@ -54,8 +55,8 @@ def signed_rows(
 
     def column(read: str) -> pa.ChunkedArray:
         return (
-            store.column(read[2:]).take(rows)
-            if read.startswith("r:")
+            store.column(name_of(read)).take(rows)
+            if is_of_reading(read)
             else constants.column(read).take(in_template)
         )
 
@@ -69,8 +70,8 @@ def signed_rows(
 def sightings(row: I64, tick: I64, start: I32, query: I32, template: Template, store: pa.Table) -> pa.Table:
     """Readings by row, each with the queries that take it, and the select list, evaluated once a reading."""
     at = pa.array(row)
-    columns = _selected(template, lambda read: store.column(read[2:]).take(at), len(row))
-    names = [f"c{i}" for i in range(len(columns))]
+    columns = _selected(template, lambda read: store.column(name_of(read)).take(at), len(row))
+    names = by_places(len(columns))
     lists = lists_of(start, query)
     return pa.table([pa.array(tick), lists, *columns], names=["tick", QUERIES, *names])
 

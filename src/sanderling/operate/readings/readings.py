@@ -21,7 +21,7 @@ from sanderling.kernels.readings.chain import chain
 from sanderling.kernels.readings.fold import fold, rows_by_object, stale_tick
 from sanderling.keys import Keys
 from sanderling.operate.readings.pairs import MoveBatch
-from sanderling.plans.plan import previous_of
+from sanderling.plans.columns import previous_of
 from sanderling.state.frame import Frame
 
 NEVER_STALE = np.iinfo(np.int64).max

@@ -18,6 +18,7 @@ from sanderling.operate.sql.numbered import Grown, Numbered, Waste
 from sanderling.operate.sql.signed import Signed
 from sanderling.operate.sql.steps import Steps
 from sanderling.plans import nodes
+from sanderling.plans.columns import by_place
 from sanderling.plans.nodes import COUNT, MAX, MIN
 
 ROWS = (-1, False)  # the place of COUNT(*) among the columns that are measured
@@ -142,7 +143,7 @@ class Aggregate:
     def saved(self, state: AggregateState) -> dict[str, pa.Table]:
         groups = state.alive
         rows = state.groups.rows[groups]
-        columns = {f"c{i}": column for i, column in enumerate(state.coder.columns(rows[:, 1:]))}
+        columns = {by_place(i): column for i, column in enumerate(state.coder.columns(rows[:, 1:]))}
         fixed = {
             "query": pa.array(rows[:, 0]),
             "count": pa.array(state.counts[groups]),

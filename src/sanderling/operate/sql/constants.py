@@ -11,7 +11,7 @@ from sanderling.plans.nodes import Computed
 
 
 class Constants:
-    """Columns `q:p0`, `q:p1`, … with a row for each query. Queries may come and go while a tree runs."""
+    """Columns with a row for each query. Queries may come and go while a tree runs."""
 
     def __init__(self, queries: I64, columns: pa.Table):
         self.replace(queries, columns)

@@ -10,6 +10,7 @@ from sanderling.kernels.sql.steps import walk_presence
 from sanderling.operate.sql.codes import Coder, Column
 from sanderling.operate.sql.numbered import Grown, Numbered, Waste
 from sanderling.operate.sql.order import by_row_and_time
+from sanderling.plans.columns import by_places
 
 
 class Multiset:
@@ -65,7 +66,7 @@ class Multiset:
 
     def saved(self) -> pa.Table:
         rows = self.alive
-        names = ["owner", "count", *(f"c{i}" for i in range(len(self.types)))]
+        names = ["owner", "count", *by_places(len(self.types))]
         fixed = [pa.array(self.owner[rows]), pa.array(self.count[rows])]
         return pa.Table.from_arrays([*fixed, *self.columns(rows)], names=names)
 

@@ -13,6 +13,7 @@ from sanderling.operate.sql.codes import Column
 from sanderling.operate.sql.constants import Constants
 from sanderling.operate.sql.signed import Signed
 from sanderling.plans import nodes
+from sanderling.plans.columns import is_of_query, place_of, quoted
 
 
 class Select:
@@ -52,14 +53,14 @@ class Select:
         return relational.evaluate([c.sql for c in what], table)
 
     def _read(self, name: str, rows: Signed) -> Column:
-        if name.startswith("q:"):
+        if is_of_query(name):
             return self.constants.column(name, rows.query)
-        return rows.columns[int(name[1:])]
+        return rows.columns[place_of(name)]
 
 
 def _plain(column: nodes.Computed) -> str | None:
     """The name of the column that this only repeats, if so."""
     for name in column.reads:
-        if column.sql in (name, relational.quoted(name)):
+        if column.sql in (name, quoted(name)):
             return name
     return None

@@ -14,6 +14,7 @@ from sanderling.operate.sql.cells import cells_of
 from sanderling.operate.sql.codes import Coder, Column, as_doubles, code
 from sanderling.operate.sql.numbered import Grown, Numbered
 from sanderling.operate.sql.signed import Signed
+from sanderling.plans.columns import by_place
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +139,7 @@ class Side:
             "count": pa.array(self.count[rows]),
             "matches": pa.array(self.matches[rows]),
         }
-        return pa.table(fixed | {f"c{i}": column for i, column in enumerate(self.columns(rows))})
+        return pa.table(fixed | {by_place(i): column for i, column in enumerate(self.columns(rows))})
 
     def set_matches(self, rows: I64, matches: I64) -> None:
         self.matches[rows] = matches

@@ -11,6 +11,7 @@ import pyarrow as pa
 from sanderling.arrays import I64
 from sanderling.operate.sql.codes import Coder, Column
 from sanderling.operate.sql.numbered import Numbered
+from sanderling.plans.columns import by_places
 
 NO_QUERY = -1  # of the rows of a table, which are for all
 
@@ -42,7 +43,7 @@ class Signed:
         return cls(empty, empty, empty, [pa.array([], t) for t in types])
 
     def table(self) -> pa.Table:
-        names = ["query", "tick", "sign", *(f"c{i}" for i in range(len(self.columns)))]
+        names = ["query", "tick", "sign", *by_places(len(self.columns))]
         fixed = [pa.array(self.query, pa.int32()), pa.array(self.tick), pa.array(self.sign)]
         return pa.Table.from_arrays([*fixed, *self.columns], names=names)
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from sanderling.arrays import I64, is_worth_compacting
 from sanderling.operate.sql.codes import Column
+from sanderling.plans.columns import by_place
 
 # Of so many numbers one is an event that is shown, or they are searched for.
 SPARSE = 16
@@ -20,7 +21,7 @@ class Shown:
     def __init__(self, types: Mapping[int, pa.DataType]):
         """Of those columns of the branch that are ever shown."""
         self.which = list(types)
-        self.schema = pa.schema([(f"c{i}", t) for i, t in types.items()])
+        self.schema = pa.schema([(by_place(i), t) for i, t in types.items()])
         self.order: I64 = np.empty(0, np.int64)
         self.table: pa.Table = self.schema.empty_table()
         self._kept = 0
@@ -47,7 +48,7 @@ class Shown:
         return np.asarray(row_of[order - self.order[0]])
 
     def column(self, column: int, rows: I64) -> Column:
-        return self.table.column(f"c{column}").take(pa.array(rows))
+        return self.table.column(by_place(column)).take(pa.array(rows))
 
     @property
     def is_large(self) -> bool:

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from sanderling.arrays import I32, I64, Bools
 from sanderling.operate.sql.codes import Column
+from sanderling.plans.columns import by_place
 from sanderling.route.sightings import lists_in, starts_of
 
 
@@ -29,7 +30,7 @@ class Sightings:
     @classmethod
     def of(cls, rows: pa.Table, types: Sequence[pa.DataType]) -> Sightings:
         rows = rows.combine_chunks()
-        columns = [rows.column(f"c{i}").cast(type_) for i, type_ in enumerate(types)]
+        columns = [rows.column(by_place(i)).cast(type_) for i, type_ in enumerate(types)]
         return cls(np.asarray(rows.column("tick").to_numpy(), np.int64), columns, *lists_in(rows))
 
     @classmethod

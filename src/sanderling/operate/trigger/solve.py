@@ -32,6 +32,7 @@ from sanderling.operate.trigger.shown import Shown, keep_living
 from sanderling.operate.trigger.sightings import Sightings
 from sanderling.operate.trigger.triggers import Solutions, Solver
 from sanderling.plans import nodes
+from sanderling.plans.columns import by_place, is_by_place, is_of_query, place_of
 from sanderling.plans.constraint_graph import FLOAT, Graph, complete
 from sanderling.plans.trigger_graph import stated
 from sanderling.route.by_space import ALONE, Partition, Tracts, floats
@@ -187,10 +188,10 @@ class Solve:
         """Which satisfy what the search has not compared."""
         rest = self.node.rest
         assert rest is not None
-        columns = self._columns(shown, solutions, [int(r[1:]) for r in rest.reads if r.startswith("c")])
-        reads: dict[str, Column] = {f"c{place}": column for place, column in columns.items()}
+        columns = self._columns(shown, solutions, [place_of(r) for r in rest.reads if is_by_place(r)])
+        reads: dict[str, Column] = {by_place(place): column for place, column in columns.items()}
         for name in rest.reads:
-            if name.startswith("q:"):
+            if is_of_query(name):
                 reads[name] = self.constants.column(name, solutions.trigger)
         (verdict,) = relational.evaluate([rest.sql], pa.table(reads))
         return np.asarray(verdict.fill_null(False).to_numpy(), np.bool_)

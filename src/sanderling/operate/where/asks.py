@@ -24,7 +24,8 @@ from sanderling.operate.where.conditions import Columns, Condition, distinct_con
 from sanderling.operate.where.orders import BY_DUCKDB, PLAINLY, First, Ordered, Orders
 from sanderling.operate.where.slots import slots_of
 from sanderling.operate.where.slotted import Slotted
-from sanderling.plans.plan import StreamPlan, Template, previous_of
+from sanderling.plans.columns import is_of_reading, name_of, of_reading, previous_of
+from sanderling.plans.plan import StreamPlan, Template
 from sanderling.space.coverages import are_by_bounds, are_everywhere
 
 # The kernel judges a polygon by its bounds, so every move inside them has to be looked at.
@@ -80,8 +81,8 @@ class Asks:
     def _bits(self, reads: Iterable[str]) -> np.uint64:
         bits = np.uint64(0)
         for read in reads:
-            if read.startswith("r:"):
-                bits |= self.bit_of.get(read[2:], np.uint64(0))
+            if is_of_reading(read):
+                bits |= self.bit_of.get(name_of(read), np.uint64(0))
         return bits
 
     def _put_in_order(self, template: Template, constants: pa.Table) -> None:
@@ -121,7 +122,7 @@ class Asks:
 
     def _types(self) -> dict[str, pa.DataType]:
         columns = self.plan.stream.columns
-        return {f"r:{name(c.name)}": c.type.arrow for c in columns for name in (str, previous_of)}
+        return {of_reading(name(c.name)): c.type.arrow for c in columns for name in (str, previous_of)}
 
     def listed(
         self, template: Template, objects: Stored, rows: I64, is_there: Bools, ids: I64

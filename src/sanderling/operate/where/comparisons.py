@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sanderling.arrays import Bools
+from sanderling.plans.columns import of_reading
 
 COLUMN, CONSTANT = r'"r:([^"]+)"', r'"(q:p\d+)"'
 OP = r"(=|<>|<=|>=|<|>)"
@@ -76,8 +77,8 @@ def comparisons(sql: str) -> tuple[Comparison, ...] | None:
 
 
 def is_compared(comparison: Comparison, types: Mapping[str, pa.DataType]) -> bool:
-    """Whether it can be judged here, by the types of `r:column` and `q:constant`."""
-    both = types.get(f"r:{comparison.column}"), types.get(comparison.constant)
+    """Whether it can be judged here, by the types of columns of readings and of constants."""
+    both = types.get(of_reading(comparison.column)), types.get(comparison.constant)
     if all(type_ is not None and pa.types.is_string(type_) for type_ in both):
         return comparison.op in ("=", "<>")
     return all(type_ is not None and is_number(type_) for type_ in both)

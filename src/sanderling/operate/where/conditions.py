@@ -19,6 +19,7 @@ from sanderling.arrays import I64, Bools
 from sanderling.operate.where.comparisons import Values, comparisons, values_of
 from sanderling.operate.where.comparisons import judged as judged_plainly
 from sanderling.operate.where.comparisons import judged_pairs as pairs_judged_plainly
+from sanderling.plans.columns import is_of_query, is_of_reading, name_of
 from sanderling.plans.plan import Template
 from sanderling.plans.selection import distinct_constants
 
@@ -39,7 +40,7 @@ class Condition:
         verdict = None if plain is None else judged_plainly(plain, self.constants, values)
         if verdict is not None:
             return verdict
-        columns = {r: reading(r[2:]) for r in self.reads if r.startswith("r:")}
+        columns = {r: reading(name_of(r)) for r in self.reads if is_of_reading(r)}
         columns |= {name: pa.repeat(value, n) for name, value in self.constants.items()}
         return judged(self.sql, columns, n)
 
@@ -64,7 +65,7 @@ def pairs_judged(template: Template, reading: Columns, constants: pa.Table, in_t
         )
         if verdict is not None:
             return verdict
-    columns = {r: known(r[2:]) if r.startswith("r:") else asked(r) for r in sorted(template.where_reads)}
+    columns = {r: known(name_of(r)) if is_of_reading(r) else asked(r) for r in sorted(template.where_reads)}
     return judged(template.where, columns, len(in_template))
 
 
@@ -74,7 +75,7 @@ def distinct_conditions(
     """The distinct conditions of a template and which one each of its regions has; None if they are many."""
     assert template.where is not None
     reads = tuple(sorted(template.where_reads))
-    names = [r for r in reads if r.startswith("q:")]
+    names = [r for r in reads if is_of_query(r)]
     distinct = distinct_constants(template, constants, is_everywhere)
     if distinct is None:
         return None

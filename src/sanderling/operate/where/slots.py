@@ -21,6 +21,7 @@ from sanderling.arrays import I32, I64, Bools
 from sanderling.kernels.order import ordered_by
 from sanderling.kernels.trigger.sightings import listed_by_slot
 from sanderling.operate.where.comparisons import Comparison, Numbers, comparisons, is_number, values_of
+from sanderling.plans.columns import of_reading
 
 Values = npt.NDArray[Any]
 
@@ -89,7 +90,7 @@ def _of_column(
     column: str, found: Sequence[Comparison], constants: pa.Table, types: Mapping[str, pa.DataType]
 ) -> Slots | None:
     mine = [c for c in found if c.column == column and c.op != "<>"]
-    type_ = types.get(f"r:{column}")
+    type_ = types.get(of_reading(column))
     if not mine or type_ is None or not is_number(type_):
         return None
     values: list[Values] = []

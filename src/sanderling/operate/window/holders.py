@@ -11,6 +11,7 @@ from sanderling.arrays import I64, Growing
 from sanderling.clock import tick_ends
 from sanderling.kernels.window.history import meet, push, rechain, recount, release
 from sanderling.operate.where.conditions import judged
+from sanderling.plans.columns import is_of_next, name_of
 from sanderling.plans.plan import ALWAYS, NEVER, NEXT, PER_KEY, UNTIL, Window
 
 if TYPE_CHECKING:
@@ -145,8 +146,11 @@ class Until:
     def _end(self, held: I64, coming: I64) -> I64:
         h, store, until = self.history, self.history.store, self.window.until
         assert until is not None
-        rows = {"r:": pa.array(held), "n:": pa.array(coming)}
-        columns = {r: store.column(r[2:]).take(rows[r[:2]]) for r in sorted(self.window.until_reads)}
+        held_rows, coming_rows = pa.array(held), pa.array(coming)
+        columns = {
+            r: store.column(name_of(r)).take(coming_rows if is_of_next(r) else held_rows)
+            for r in sorted(self.window.until_reads)
+        }
         is_over = judged(until, columns, len(held))
         over, ticks = held[is_over], tick_ends(h.ts[coming[is_over]], h.stream.tick_us)
         np.minimum.at(self.leave.all, over, ticks)

@@ -21,6 +21,7 @@ from sanderling.clock import ticks_from
 from sanderling.plan.many.cohorts import Cohort, TableRows
 from sanderling.plan.query.compositions import Composition
 from sanderling.plan.query.selects import Draft
+from sanderling.plans.columns import is_of_reading, name_of, previous_of
 from sanderling.plans.plan import (
     ALWAYS,
     NEVER,
@@ -31,7 +32,6 @@ from sanderling.plans.plan import (
     Regions,
     StreamPlan,
     Template,
-    previous_of,
     row_in,
 )
 from sanderling.plans.tables import planned_table
@@ -282,8 +282,8 @@ def _nearest(cohorts: list[Numbered], order: I64, focal: I64) -> Nearest:
 
 def _kept(stream: Stream, templates: list[Template]) -> tuple[str, ...]:
     """Columns that some query reads, beside key, place and gone, which every shard holds anyway."""
-    reads = {r[2:] for t in templates for r in t.reads if r.startswith("r:")}
-    reads |= {r[2:] for t in templates if t.window is not None for r in t.window.until_reads}
+    reads = {name_of(r) for t in templates for r in t.reads if is_of_reading(r)}
+    reads |= {name_of(r) for t in templates if t.window is not None for r in t.window.until_reads}
     return tuple(name for name in _all_columns(stream) if name in reads or previous_of(name) in reads)
 
 

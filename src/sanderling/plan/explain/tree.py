@@ -12,6 +12,7 @@ from sanderling.plan.explain.outline import Outline
 from sanderling.plan.explain.shards import merged_words, named, parts_of
 from sanderling.plan.explain.trigger import notes_of_solve, words_of_solve
 from sanderling.plans import nodes
+from sanderling.plans.columns import place_of
 from sanderling.plans.nodes import Computed, Node, children_of, numbered
 from sanderling.plans.plan import Plan, PlannedQuery, PlannedTree
 
@@ -139,7 +140,7 @@ class TreeWords:
 def _shown(computed: Computed, under: Sequence[str]) -> str:
     """In its author's words; a column that nobody wrote as what it is called below."""
     is_unwritten = computed.words in computed.reads
-    return under[int(computed.words[1:])] if is_unwritten else computed.words
+    return under[place_of(computed.words)] if is_unwritten else computed.words
 
 
 def _sum(found: nodes.Sum, under: Sequence[str]) -> str:

@@ -1,7 +1,7 @@
 """Scalar expressions: checked against the scope, and written for the engine that evaluates them.
 
-A pair is a reading and a region. Its columns are named `r:<column>` for the reading and
-`q:<column>` for the query's constants and the joined table's columns.
+A pair is a reading and a region. Its columns are those of the reading, the query's constants and the joined
+table's columns, as plans/columns.py names them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,15 @@ from sanderling.plan.expressions import functions
 from sanderling.plan.expressions.patterns import is_whole_pattern
 from sanderling.plan.expressions.rewrite import engine_sql, pair_column
 from sanderling.plan.expressions.times import time_of
-from sanderling.plans.plan import previous_of
+from sanderling.plans.columns import (
+    constant_name,
+    is_of_reading,
+    name_of,
+    of_query,
+    of_reading,
+    previous_of,
+    quoted,
+)
 from sanderling.types import ALIASES, TYPES, SqlType
 
 TYPE_OF_DUCKDB = {t.duckdb: t for t in TYPES.values()}
@@ -64,10 +72,10 @@ class Scope:
 
     def types(self) -> dict[str, SqlType]:
         """All pair columns that there are, with their types."""
-        types = {f"r:{c.name}": c.type for c in self.stream.columns}
-        types |= {f"r:{previous_of(c.name)}": c.type for c in self.stream.columns}
+        types = {of_reading(c.name): c.type for c in self.stream.columns}
+        types |= {of_reading(previous_of(c.name)): c.type for c in self.stream.columns}
         if self.table is not None:
-            types |= {f"q:{c.name}": c.type for c in self.table.columns}
+            types |= {of_query(c.name): c.type for c in self.table.columns}
         return types
 
     def resolve(self, column: exp.Column) -> tuple[str, SqlType]:
@@ -78,7 +86,7 @@ class Scope:
         found = [(side, c) for side in self._sides_of(column) if (c := side.column(column.name))]
         if len(found) == 1:
             side, c = found[0]
-            return f"{'r' if side is self.stream else 'q'}:{c.name}", c.type
+            return (of_reading if side is self.stream else of_query)(c.name), c.type
         if found:
             hint = "write " + " or ".join(f"{a}.{column.name}" for a in self.aliases)
             raise self.refuse(column, "query.ambiguous_column", f'"{column.name}" is in both', hint)
@@ -87,9 +95,9 @@ class Scope:
     def previous(self, column: exp.Column) -> str:
         """The pair column that PREVIOUS of a column means."""
         read = self.resolve(column)[0]
-        if not read.startswith("r:"):
+        if not is_of_reading(read):
             raise self._no_previous(column)
-        return f"r:{self._previous_in(self.stream, read[2:], column)}"
+        return of_reading(self._previous_in(self.stream, name_of(read), column))
 
     def _previous_in(self, stream: Stream, name: str, column: exp.Column) -> str:
         found = previous_of(name)
@@ -104,7 +112,7 @@ class Scope:
 
     def name_of(self, column: exp.Column) -> str:
         """A column's name as it was declared."""
-        return self.resolve(column)[0][2:]
+        return name_of(self.resolve(column)[0])
 
     def meaning(self) -> tuple[object, ...]:
         """What the same expression means the same under."""
@@ -320,7 +328,7 @@ def _lift_operands(column: exp.Expr, others: list[exp.Expr], scope: Scope, const
         return
     type_ = scope.resolve(column)[1]
     for other in others:
-        name = f"q:p{len(constants)}"
+        name = constant_name(len(constants))
         if type_.name in ("TIMESTAMP", "DATE"):
             constant = time_constant(other, name)
         else:
@@ -364,7 +372,7 @@ def _spot(literal: exp.Expr, sign: int) -> Spot | None:
 
 def types_of(expressions: Iterable[str], columns: dict[str, SqlType]) -> tuple[str, ...]:
     """DuckDB's types of expressions over the named pair columns; raises what DuckDB raises."""
-    nulls = ", ".join(f"NULL::{t.duckdb} AS {relational.quoted(n)}" for n, t in columns.items()) or "1 AS one"
+    nulls = ", ".join(f"NULL::{t.duckdb} AS {quoted(n)}" for n, t in columns.items()) or "1 AS one"
     items = ", ".join(f"{sql} AS e{i}" for i, sql in enumerate(expressions))
     answer = relational.run(f"DESCRIBE SELECT {items} FROM (SELECT {nulls})")
     return tuple(str(t) for t in answer.column("column_type").to_pylist())

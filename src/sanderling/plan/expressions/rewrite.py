@@ -14,7 +14,7 @@ from sqlglot.errors import ErrorLevel, UnsupportedError
 from sanderling.language.parse import deep_recursion, too_deep
 from sanderling.plan.expressions import functions
 from sanderling.plan.expressions.meanings import MEANINGS
-from sanderling.relational import quoted
+from sanderling.plans.columns import quoted
 
 if TYPE_CHECKING:
     from sanderling.plan.expressions.check import Scope

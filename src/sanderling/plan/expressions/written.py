@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from sanderling import relational
 from sanderling.plan.expressions.check import Constant, Scope
 from sanderling.plan.query.selects import SelectPlanner
+from sanderling.plans.columns import by_places, quoted
 from sanderling.plans.nodes import Computed, Node, Select
 from sanderling.types import TYPES, SqlType
 
@@ -40,13 +40,15 @@ class Written:
 def computed(selects: SelectPlanner, item: exp.Expr, scope: Scope, constants: list[Constant]) -> Written:
     """An item of a select list, or any other expression of a row."""
     found = selects.output(item, scope, constants)
-    sql = relational.quoted(found.source) if found.is_plain else found.sql
+    sql = quoted(found.source) if found.is_plain else found.sql
     return Written(found.name, sql, found.type, found.reads, found.is_plain, found.words)
 
 
 def plain(types: Sequence[SqlType]) -> tuple[Computed, ...]:
     """All columns as they are."""
-    return tuple(Computed(f'"c{i}"', t, frozenset((f"c{i}",)), f"c{i}") for i, t in enumerate(types))
+    return tuple(
+        Computed(quoted(c), t, frozenset((c,)), c) for c, t in zip(by_places(len(types)), types, strict=True)
+    )
 
 
 def selected(child: Node, where: Computed | None, columns: Sequence[Computed]) -> Node:

@@ -31,6 +31,7 @@ from sanderling.language.statements import (
 )
 from sanderling.plan.expressions.check import Scope, is_previous
 from sanderling.plan.query.selects import SelectPlanner
+from sanderling.plans.columns import is_of_reading, name_of
 from sanderling.types import SqlType
 
 # How the file of a table is read: as `load_table` does it.
@@ -159,7 +160,7 @@ class TableChanges:
             raise scope.refuse(part, "query.unsupported", "PREVIOUS is of readings", hint)
         sql, reads, constants = self.selects.condition(change.where, scope)
         rows, n = table.rows, len(left)
-        columns = {f"r:{c.name}": rows.column(c.name) for c in table.columns if f"r:{c.name}" in reads}
+        columns = {r: rows.column(name_of(r)) for r in sorted(reads) if is_of_reading(r)}
         columns |= {c.name: pa.repeat(pa.scalar(c.value, c.type.arrow), n) for c in constants}
         (verdict,) = relational.evaluate([sql], pa.table(columns or {"one": np.zeros(n)}))
         return left[np.asarray(verdict.fill_null(False).to_numpy(), np.bool_)]

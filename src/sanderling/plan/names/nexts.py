@@ -7,20 +7,21 @@ from sqlglot import exp
 from sanderling.errors import did_you_mean
 from sanderling.language.statements import Span
 from sanderling.plan.expressions.check import Scope
+from sanderling.plans.columns import of_next, of_reading
 from sanderling.types import SqlType
 
 NEXT = "NEXT"
 
 
 class NextScope(Scope):
-    """`speed` is the held reading's, `r:speed`; `NEXT.speed` that of a later one of its object, `n:speed`."""
+    """`speed` is the held reading's, `NEXT.speed` that of a later one of its object."""
 
     def __init__(self, scope: Scope, span: Span):
         super().__init__(scope.text, span, scope.stream, scope.aliases[0], None, "")
 
     def types(self) -> dict[str, SqlType]:
-        held = {f"r:{c.name}": c.type for c in self.stream.columns}
-        return held | {f"n:{c.name}": c.type for c in self.stream.columns}
+        held = {of_reading(c.name): c.type for c in self.stream.columns}
+        return held | {of_next(c.name): c.type for c in self.stream.columns}
 
     def resolve(self, column: exp.Column) -> tuple[str, SqlType]:
         if column.table.upper() != NEXT or column.args.get("db"):
@@ -29,4 +30,4 @@ class NextScope(Scope):
         if found is None:
             hint = did_you_mean(column.name, [c.name for c in self.stream.columns])
             raise self.refuse(column, "query.unknown_column", f'no column is named "{column.name}"', hint)
-        return f"n:{found.name}", found.type
+        return of_next(found.name), found.type

@@ -11,8 +11,8 @@ from sanderling.catalog import Column, Stream, Table
 from sanderling.errors import QueryError, did_you_mean
 from sanderling.language.statements import Span
 from sanderling.plan.expressions.check import Scope
+from sanderling.plans.columns import by_place, previous_of, quoted
 from sanderling.plans.nodes import Node, is_table
-from sanderling.plans.plan import previous_of
 from sanderling.types import SqlType
 
 
@@ -120,13 +120,13 @@ class RowScope(Scope):
 
     def resolve(self, column: exp.Column) -> tuple[str, SqlType]:
         side, found = self.find(column)
-        return f"c{self.places[self.all.index(side), found.name]}", found.type
+        return by_place(self.places[self.all.index(side), found.name]), found.type
 
     def name_of(self, column: exp.Column) -> str:
         return self.find(column)[1].name
 
     def previous(self, column: exp.Column) -> str:
-        return f"c{self.places[self.find_previous(column)]}"
+        return by_place(self.places[self.find_previous(column)])
 
     def find_previous(self, column: exp.Column) -> tuple[int, str]:
         """The side, and the column there that PREVIOUS of a column means."""
@@ -137,11 +137,11 @@ class RowScope(Scope):
 
     def types(self) -> dict[str, SqlType]:
         known = {(i, c.name): c.type for i, side in enumerate(self.all) for c in side.all_columns}
-        return {f"c{place}": known[use] for use, place in self.places.items()}
+        return {by_place(place): known[use] for use, place in self.places.items()}
 
     def places_by_name(self) -> dict[str, int]:
         """By the name that a column has in SQL."""
-        return {f'"c{place}"': place for place in self.places.values()}
+        return {quoted(by_place(place)): place for place in self.places.values()}
 
     def meaning(self) -> tuple[object, ...]:
         columns = tuple((self.aliases[s], n, p) for (s, n), p in self.places.items())
@@ -174,7 +174,7 @@ class GroupScope(Scope):
             message = f'"{column.name}" is neither grouped by nor aggregated'
             raise self.refuse(column, "query.not_grouped", message, hint)
         place = column.meta["group"]
-        return f"c{place}", self.kinds[place]
+        return by_place(place), self.kinds[place]
 
     def previous(self, column: exp.Column) -> str:
         hint = "aggregate it: MAX(PREVIOUS(…)), or add it to GROUP BY"
@@ -185,7 +185,7 @@ class GroupScope(Scope):
         return column.name
 
     def types(self) -> dict[str, SqlType]:
-        return {f"c{i}": t for i, t in enumerate(self.kinds)}
+        return {by_place(i): t for i, t in enumerate(self.kinds)}
 
     def meaning(self) -> tuple[object, ...]:
         return (*self.words, *(t.name for t in self.kinds))

@@ -23,6 +23,7 @@ from sanderling.plan.expressions.written import Written, computed, plain, select
 from sanderling.plan.names.sides import Derived, GroupScope, RowScope, Side
 from sanderling.plan.query.selects import SelectPlanner
 from sanderling.plans import nodes
+from sanderling.plans.columns import constant_name, quoted
 from sanderling.types import TYPES, SqlType
 
 AGGREGATES: dict[type[exp.Expr], str] = {
@@ -153,12 +154,12 @@ class Grouping:
 
     def _count(self, select: exp.Expr, scope: Scope) -> nodes.Computed:
         written = select.args["limit"].expression.unnest()
-        constant = constant_of(written, f"q:p{len(self.constants)}")
+        constant = constant_of(written, constant_name(len(self.constants)))
         if constant is None or not isinstance(constant.value, int) or constant.value < 1:
             message = "LIMIT takes a whole number from 1 on"
             raise scope.refuse(select.args["limit"], "query.wrong_type", message, "write LIMIT 5")
         self.constants.append(constant)
-        return nodes.Computed(f'"{constant.name}"', constant.type, frozenset((constant.name,)), "?")
+        return nodes.Computed(quoted(constant.name), constant.type, frozenset((constant.name,)), "?")
 
 
 class _Grouped:

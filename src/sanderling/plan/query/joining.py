@@ -17,6 +17,7 @@ from sanderling.plan.expressions.written import computed, identity, plain, selec
 from sanderling.plan.names.sides import RowScope, Side, Uses
 from sanderling.plan.query.selects import Draft
 from sanderling.plans import nodes
+from sanderling.plans.columns import constant_name, of_query, of_reading, quoted
 from sanderling.plans.plan import OutputColumn
 from sanderling.types import TYPES, SqlType
 
@@ -197,7 +198,7 @@ class Joining:
         where, reads, words = self.selects.where(judged, scope, constants)
         outputs = []
         for owner, c in columns:
-            name = f"{'r' if self.sides[owner] is side else 'q'}:{c.name}"
+            name = (of_reading if self.sides[owner] is side else of_query)(c.name)
             outputs.append(OutputColumn(c.name, name, c.type, frozenset((name,)), True, c.name))
         return Draft(
             stream, table, shape, where, reads, tuple(outputs), tuple(constants), used, words, nearest, window
@@ -228,10 +229,10 @@ class Joining:
     def _near(self, link: Link, number: int, width: int) -> nodes.Near:
         assert link.near is not None
         (left, right), constants = (self._place(n) for n in (link.other(number), number)), self.work.constants
-        constant = constant_of(link.near.radius, f"q:p{len(constants)}")
+        constant = constant_of(link.near.radius, constant_name(len(constants)))
         if constant is not None and isinstance(constant.value, (int, float)):
             constants.append(replace(constant, type=TYPES["DOUBLE"], value=float(constant.value)))
-            radius = nodes.Computed(f'"{constant.name}"', TYPES["DOUBLE"], frozenset((constant.name,)), "?")
+            radius = nodes.Computed(quoted(constant.name), TYPES["DOUBLE"], frozenset((constant.name,)), "?")
         else:
             radius = self._worked_out(link.near.radius)
         words = f"DISTANCE({self.sides[link.left].alias}, {self.sides[link.right].alias})"

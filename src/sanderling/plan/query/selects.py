@@ -30,6 +30,7 @@ from sanderling.plan.expressions.families import settle
 from sanderling.plan.expressions.rewrite import engine_sql
 from sanderling.plan.names.nexts import NextScope
 from sanderling.plan.query.relations import Relations, Shape
+from sanderling.plans.columns import constant_name, of_query, of_reading
 from sanderling.plans.plan import OutputColumn, Window
 from sanderling.types import SqlType
 
@@ -69,7 +70,7 @@ class Draft:
     @property
     def is_keyed(self) -> bool:
         shown = {o.source for o in self.outputs if o.is_plain}
-        keys = {f"r:{self.stream.key}"} | ({f"q:{self.table.key}"} if self.table else set())
+        keys = {of_reading(self.stream.key)} | ({of_query(self.table.key)} if self.table else set())
         return keys <= shown
 
 
@@ -265,7 +266,7 @@ class SelectPlanner:
             return OutputColumn(name, column, type_, frozenset((column,)), True, words_of(bare))
         words = self._words(node, scope)
         name = item.alias or words
-        constant = constant_of(bare, f"q:p{len(constants)}")
+        constant = constant_of(bare, constant_name(len(constants)))
         if constant is not None:
             # Without an alias the column is named after the constant: another one is another column.
             constants.append(constant if item.alias else replace(constant, spot=None))

@@ -21,6 +21,7 @@ from sanderling.plan.names.sides import Side
 from sanderling.plan.query.selects import Draft, SelectPlanner
 from sanderling.plan.trigger.constraints import Comparison, renamed
 from sanderling.plans import nodes
+from sanderling.plans.columns import of_reading
 from sanderling.plans.constraint_graph import FLOAT, INT
 from sanderling.plans.plan import OutputColumn, Window
 from sanderling.types import TYPES, SqlType
@@ -53,7 +54,7 @@ class Arm:
 
     def plain(self, name: str, type_: SqlType) -> int:
         """Where a column of the stream stands."""
-        read = f"r:{name}"
+        read = of_reading(name)
         return self.place(OutputColumn(name, read, type_, frozenset((read,)), True, name))
 
     def finished(self) -> Draft:
@@ -95,7 +96,9 @@ class Arms:
         window = Window(EVENTS, stream.tick_us)
         draft = Draft(stream, table, shape, where, reads, (), tuple(constants), used, words, None, window)
         arm = Arm(len(self.all), draft)
-        arm.place(OutputColumn(TS, f"r:{TS}", TYPES["BIGINT"], frozenset((f"r:{TS}",)), True, "time"))
+        arm.place(
+            OutputColumn(TS, of_reading(TS), TYPES["BIGINT"], frozenset((of_reading(TS),)), True, "time")
+        )
         for name in (stream.key, stream.x, stream.y):
             column = stream.column(name)
             assert column is not None

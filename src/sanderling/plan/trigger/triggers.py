@@ -31,6 +31,7 @@ from sanderling.plan.query.selects import SelectPlanner
 from sanderling.plan.trigger.branches import Arms
 from sanderling.plan.trigger.constraints import Constraints, for_members
 from sanderling.plans import nodes, trigger_space
+from sanderling.plans.columns import constant_name, quoted
 from sanderling.plans.constraint_graph import Apart, Compare, Contradiction, Graph, Unbounded, complete
 from sanderling.plans.trigger_graph import circle_in_words, stated
 from sanderling.plans.trigger_space import WHOLE, halos_of, unbounded_pair
@@ -142,10 +143,10 @@ class Trigger:
 
     def _constant(self, value: float | int) -> nodes.Computed:
         """A number that differs from trigger to trigger of one shape."""
-        name = f"q:p{len(self.constants)}"
+        name = constant_name(len(self.constants))
         type_ = TYPES["BIGINT" if isinstance(value, int) else "DOUBLE"]
         self.constants.append(Constant(name, type_, value))
-        return nodes.Computed(f'"{name}"', type_, frozenset((name,)), "?")
+        return nodes.Computed(quoted(name), type_, frozenset((name,)), "?")
 
     def _times(self, found: Constraints) -> Iterator[nodes.TimeBound]:
         for time in found.times:

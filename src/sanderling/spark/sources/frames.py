@@ -18,6 +18,7 @@ from sanderling.ingest.judge import Judge
 from sanderling.ingest.letters import Faults
 from sanderling.ingest.read import Ingested
 from sanderling.ingest.slices import Slice
+from sanderling.plans.columns import by_places
 from sanderling.plans.plan import StreamPlan
 from sanderling.route.pack import pack
 from sanderling.spark.engines.workers import begin_task
@@ -102,5 +103,5 @@ def packed(frame: DataFrame, plan: StreamPlan, plans: PlanFolder, shard_keys: li
     """`(shard, blob)`, as our own sources give it."""
     wanted = frame.select([f"`{c.name.replace('`', '``')}`" for c in plan.stream.columns])
     # Spark takes a dot or a backtick in a name for a part of the language here: columns go by number.
-    wanted = wanted.toDF(*(f"c{n}" for n in range(len(plan.stream.columns))))
+    wanted = wanted.toDF(*by_places(len(plan.stream.columns)))
     return wanted.mapInArrow(Packing(plan, plans, tuple(shard_keys)), "shard int, blob binary")

@@ -24,6 +24,7 @@ from sanderling.deliver.order import sort_order
 from sanderling.deliver.render import joined, json_objects
 from sanderling.errors import StateError
 from sanderling.ingest.letters import LETTERS as LETTER_COLUMNS
+from sanderling.plans.columns import by_place, by_places
 from sanderling.plans.plan import Template
 from sanderling.route.parcels import Kind, Parcel
 from sanderling.spark.plans import PlanFolder
@@ -96,9 +97,7 @@ def typed_schema(template: Template) -> pa.Schema:
 
 def typed(template: Template, rows: pa.Table) -> pa.Table:
     """Signed rows with the columns of the query under their names."""
-    columns = [
-        rows.column(name) for name in ("tick", "sign", *(f"c{i}" for i in range(len(template.outputs))))
-    ]
+    columns = [rows.column(name) for name in ("tick", "sign", *by_places(len(template.outputs)))]
     schema = typed_schema(template)
     return pa.Table.from_arrays([c.cast(f.type) for c, f in zip(columns, schema, strict=True)], schema=schema)
 
@@ -109,7 +108,7 @@ def _with_zone(type_: pa.DataType) -> pa.DataType:
 
 
 def _as_text(names: pa.Array, template: Template, rows: pa.Table) -> pa.Table:
-    shown = [(o.name, f"c{i}") for i, o in enumerate(template.outputs)]
+    shown = [(o.name, by_place(i)) for i, o in enumerate(template.outputs)]
     columns = [
         names.take(rows.column("query").combine_chunks()),
         rows.column("tick").cast(TICK),
