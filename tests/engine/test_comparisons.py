@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from sanderling.operate.where import conditions
 from sanderling.operate.where.comparisons import Comparison, comparisons, is_compared, judged_pairs, values_of
 from sanderling.operate.where.comparisons import judged as judged_plainly
+from tests.engine.conditions import condition
 
 NUMBERS = [0, 1, -1, 2, 2**53, 2**53 + 1, -(2**62), 2**62]
 DOUBLES = [0.0, -0.0, 1.0, 0.5, -1.5, math.nan, math.inf, -math.inf, 2.0**53, 1e300]
@@ -49,7 +50,7 @@ def test_they_hold_as_in_duckdb(data: st.DataObject) -> None:
     got = judged_plainly(found, scalars, lambda name: values_of(columns[f"r:{name}"]))
     assert got is not None
     whole = columns | {name: pa.repeat(scalar, 8) for name, scalar in scalars.items()}
-    assert got.tolist() == conditions.judged(sql, whole, 8).tolist()
+    assert got.tolist() == conditions.judged(condition(sql), whole, 8).tolist()
 
 
 @given(data=st.data())
@@ -75,7 +76,7 @@ def test_so_they_do_where_each_reading_has_its_own_constants(data: st.DataObject
         found, lambda name: values_of(columns[f"r:{name}"]), lambda name: values_of(constants[name])
     )
     assert got is not None
-    assert got.tolist() == conditions.judged(sql, columns | constants, 8).tolist()
+    assert got.tolist() == conditions.judged(condition(sql), columns | constants, 8).tolist()
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,10 @@ from sanderling.kernels.window.history import NEVER, plain_leave
 from sanderling.operate.shard import Shard
 from sanderling.operate.window.history import History
 from sanderling.plan.planner import Planner
+from sanderling.plans.expression import Expression
 from sanderling.plans.parts import for_shards
 from sanderling.plans.plan import NEXT, PER_KEY, UNTIL, Window
+from sanderling.types import TYPES
 
 SECOND = 1_000_000
 CARS = "CREATE STREAM cars (id BIGINT, ts BIGINT, x DOUBLE, y DOUBLE) KEY id TIME ts LOCATION (x, y)"
@@ -66,8 +68,8 @@ def test_a_reading_leaves_as_the_definitions_say(
 ) -> None:
     """One object, with several readings in some ticks; behind some of them it is gone."""
     ends = np.cumsum(ticks) + 1
-    until = '"n:x" > "r:x"' if kind == UNTIL else None
-    window = Window(kind, size, until, frozenset({"n:x", "r:x"}) if until else frozenset())
+    moved_on = Expression('"n:x" > "r:x"', TYPES["BOOLEAN"], frozenset({"n:x", "r:x"}))
+    window = Window(kind, size, moved_on if kind == UNTIL else None)
     x = [(7 * i) % 5 for i in range(len(ends))]
     # Each reading in the middle of its tick, one behind the other; GONE is a reading of its own.
     rows = [(int(end) * SECOND - SECOND // 2 + 10 * i, i, False) for i, end in enumerate(ends)]

@@ -17,6 +17,7 @@ from sanderling.operate.where.comparisons import Numbers, values_of
 from sanderling.operate.where.conditions import Condition, truth
 from sanderling.operate.where.slots import slots_of
 from sanderling.plans.plan import Template
+from tests.engine.conditions import condition
 
 NAN, INF = float("nan"), float("inf")
 FORMS = (
@@ -36,10 +37,8 @@ CONSTANTS = {"int": (st.one_of(whole, large), pa.int64()), "double": (doubles, p
 
 
 def conditions(sql: str, pairs: list[tuple[float, float]], type_: pa.DataType) -> list[Condition]:
-    reads = tuple(name for name in ("q:p0", "q:p1", "r:v") if name in sql)
-    return [
-        Condition(sql, reads, {f"q:p{i}": pa.scalar(v, type_) for i, v in enumerate(pair)}) for pair in pairs
-    ]
+    where = condition(sql)
+    return [Condition(where, {f"q:p{i}": pa.scalar(v, type_) for i, v in enumerate(pair)}) for pair in pairs]
 
 
 def constants(some: list[tuple[float, ...]], type_: pa.DataType) -> pa.Table:
@@ -58,7 +57,7 @@ def test_a_value_is_taken_by_those_whose_conditions_hold(
     sql, pairs = data.draw(st.sampled_from(FORMS)), data.draw(st.lists(st.tuples(bound, bound), min_size=1))
     asked = conditions(sql, pairs, bound_type)
     rows = np.array(data.draw(st.lists(st.integers(0, len(asked) - 1), max_size=6)), np.int64)
-    slots = slots_of(sql, constants(pairs, bound_type), {"r:v": type_})
+    slots = slots_of(condition(sql), constants(pairs, bound_type), {"r:v": type_})
     assert slots is not None and slots.is_exact
     is_there = np.arange(len(readings)) % 4 != 3
     holds = truth(asked, len(readings), lambda _: readings)
@@ -83,7 +82,7 @@ def test_a_value_is_taken_by_those_whose_conditions_hold(
 )
 def test_what_is_no_stretch_of_values_has_no_slots(sql: str, pair: tuple[float, ...]) -> None:
     types = {"r:v": pa.float64(), "r:w": pa.string()}
-    assert slots_of(sql, constants([pair], pa.float64()), types) is None
+    assert slots_of(condition(sql), constants([pair], pa.float64()), types) is None
 
 
 # ----- where slots do not say it all
@@ -116,7 +115,7 @@ def test_the_rest_is_judged_by_the_pair(most: int, data: st.DataObject) -> None:
         patch.setattr(slots_module, "MOST_TAKERS", most)
         patch.setattr(slotted, "MOST_PAIRS", 2 * most)
         own = constants(triples, pa.float64())
-        slots = slots_of(sql, own, {"r:v": pa.float64(), "r:w": pa.float64()})
+        slots = slots_of(condition(sql), own, {"r:v": pa.float64(), "r:w": pa.float64()})
         assert slots is not None
         found = slotted.Slotted(slots, template(sql), own).listed(
             is_there, lambda some: lambda name: table[name].take(pa.array(some)), rows
@@ -125,6 +124,5 @@ def test_the_rest_is_judged_by_the_pair(most: int, data: st.DataObject) -> None:
 
 
 def template(sql: str) -> Template:
-    reads = frozenset(f"r:{name}" for name in "vw" if f"r:{name}" in sql)
-    names = [f"q:p{i}" for i in range(3) if f"q:p{i}" in sql]
-    return Template(0, "e", sql, reads | set(names), (), pa.schema([(n, pa.float64()) for n in names]), True)
+    where = condition(sql)
+    return Template(0, "e", where, (), pa.schema([(n, pa.float64()) for n in sorted(where.of_query)]), True)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from sanderling.errors import SanderlingError
 from sanderling.plan.planner import Planner
+from sanderling.plans.expression import Expression
 from sanderling.plans.plan import Plan
 
 BEGIN = """
@@ -155,6 +156,11 @@ def scripts(draw: st.DrawFn) -> str:
     return BEGIN + "".join(draw(statement(tuple(selects), name, is_wild)) + draw(ends) for name in names)
 
 
+def said(e: Expression) -> object:
+    """All of an expression, its words too; sets in order."""
+    return e.sql, e.type.name, sorted(e.reads), e.is_plain, e.words
+
+
 def dump(plan: Plan) -> object:
     """All that is in a plan, to be compared and read; sets in order, the two zeros told apart."""
     streams = []
@@ -163,9 +169,8 @@ def dump(plan: Plan) -> object:
         names = ("query", "template", "row_in_template", "kind", "a", "b", "c", "d", "focal", "begin", "end")
         templates = [
             (
-                t.id, t.where, sorted(t.where_reads), t.where_words, t.is_keyed, t.is_nearest,
-                str(t.constants),
-                [(o.name, o.sql, o.type.name, sorted(o.reads), o.is_plain, o.words) for o in t.outputs],
+                t.id, t.where and said(t.where), t.is_keyed, t.is_nearest, str(t.constants),
+                [(o.name, said(o.expression)) for o in t.outputs],
             )
             for t in s.templates
         ]  # fmt: skip

@@ -24,7 +24,9 @@ def answers(expression: str, **columns: list[str | None]) -> list[object]:
     planner.run_script(f"{STREAM} REGISTER QUERY q AS SELECT id, {expression} AS v FROM taxi")
     outputs = planner.plan().streams[0].templates[0].outputs[1:]
     n = len(next(iter(columns.values())))
-    (found,) = evaluated(list(outputs), lambda read: pa.chunked_array([columns[read[2:]]]), n)
+    (found,) = evaluated(
+        [o.expression for o in outputs], lambda read: pa.chunked_array([columns[read[2:]]]), n
+    )
     return list(found.to_pylist())
 
 

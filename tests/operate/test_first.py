@@ -13,6 +13,7 @@ from sanderling import arrays
 from sanderling.operate.sql.constants import Constants
 from sanderling.operate.tree import Tree
 from sanderling.plans import nodes
+from sanderling.plans.expression import Expression
 from tests.operate.histories import (
     DAY,
     DOUBLE,
@@ -31,7 +32,7 @@ from tests.operate.histories import (
 from tests.operate.test_simple import NOTHING_BEGUN
 from tests.operate.twin import World
 
-COUNT = nodes.Computed('"q:p0"', LONG, frozenset({"q:p0"}))
+COUNT = Expression.of_column("q:p0", LONG)
 FUNCTIONS = {'"q:p0"': lambda row, p: p["q:p0"]}
 
 

@@ -15,6 +15,7 @@ from sanderling import arrays
 from sanderling.operate.sql.constants import Constants
 from sanderling.operate.tree import Tree
 from sanderling.plans import nodes
+from sanderling.plans.expression import Expression
 from tests.operate.histories import (
     DAY,
     DOUBLE,
@@ -33,7 +34,7 @@ from tests.operate.histories import (
 from tests.operate.test_simple import NOTHING_BEGUN, none
 from tests.operate.twin import World
 
-RADIUS = nodes.Computed('"q:p0"', DOUBLE, frozenset({"q:p0"}))
+RADIUS = Expression.of_column("q:p0", DOUBLE)
 FUNCTIONS = {'"q:p0"': lambda row, p: p.get("q:p0")}
 RADII = st.sampled_from([0.0, 0.5, 1.0, math.sqrt(2), 1e-200, 1e200, 3.0, -1.0, None])
 

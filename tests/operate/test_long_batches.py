@@ -17,12 +17,13 @@ from sanderling.operate.sql.constants import Constants
 from sanderling.operate.sql.join import JoinState
 from sanderling.operate.tree import Tree
 from sanderling.plans import nodes
+from sanderling.plans.expression import Expression
 from tests.operate.histories import DOUBLE, LONG, TEXT
 from tests.operate.test_simple import NOTHING_BEGUN
 
 TICKS, OBJECTS = 1000, 20
 SIDE = (LONG, DOUBLE, DOUBLE, TEXT)
-RADIUS = nodes.Computed('"q:p0"', DOUBLE, frozenset({"q:p0"}))
+RADIUS = Expression.of_column("q:p0", DOUBLE)
 NEAR = nodes.Near((1, 2), (1, 2), RADIUS)
 LEFT, RIGHT = nodes.Branch(0, SIDE), nodes.Branch(1, SIDE)
 TABLE = nodes.TableRows("t", ("c0", "c1", "c2", "c3"), SIDE)
@@ -33,8 +34,8 @@ SUMS = (
     nodes.Sum(nodes.STDDEV, 2, DOUBLE),
     nodes.Sum(nodes.COUNT, 3, LONG, True),
 )
-SHOWN = nodes.Computed('"c0"', LONG, frozenset({"c0"}))
-TYPE = nodes.Computed('"c3"', TEXT, frozenset({"c3"}))
+SHOWN = Expression.of_column("c0", LONG)
+TYPE = Expression.of_column("c3", TEXT)
 ROOTS = {
     "near": nodes.Join(LEFT, RIGHT, (), (), NEAR),
     "near, or alone": nodes.Join(LEFT, RIGHT, (), (), NEAR, is_left=True),
@@ -48,7 +49,7 @@ ROOTS = {
     "in all": nodes.Aggregate(LEFT, (), SUMS),
     "distinct": nodes.Distinct(LEFT),
     "first": nodes.First(
-        LEFT, (nodes.Order(1, False, False),), nodes.Computed("3", LONG, frozenset())
+        LEFT, (nodes.Order(1, False, False),), Expression("3", LONG, frozenset())
     ),
     "union": nodes.Union((LEFT, RIGHT)),
     "in both": nodes.SetOperation(

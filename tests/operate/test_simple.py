@@ -13,6 +13,7 @@ from sanderling import arrays
 from sanderling.operate.sql.constants import Constants
 from sanderling.operate.tree import Tree
 from sanderling.plans import nodes
+from sanderling.plans.expression import Expression
 from tests.operate.histories import (
     DAY,
     DOUBLE,
@@ -40,11 +41,11 @@ FUNCTIONS: dict[str, Any] = {
 }
 SELECT = nodes.Select(
     nodes.Branch(0, TYPES),
-    nodes.Computed('"c0" > "q:p0"', FLAG, frozenset({"c0", "q:p0"})),
+    Expression('"c0" > "q:p0"', FLAG, frozenset({"c0", "q:p0"})),
     (
-        nodes.Computed('"c2"', TEXT, frozenset({"c2"})),
-        nodes.Computed('"c0" % 2 + "q:p0"', LONG, frozenset({"c0", "q:p0"})),
-        nodes.Computed("1.5::DOUBLE", DOUBLE, frozenset()),
+        Expression.of_column("c2", TEXT),
+        Expression('"c0" % 2 + "q:p0"', LONG, frozenset({"c0", "q:p0"})),
+        Expression("1.5::DOUBLE", DOUBLE, frozenset()),
     ),
 )
 
@@ -78,9 +79,9 @@ def test_distinct(data: Any, cut: Any) -> None:
 
 def test_a_computation_that_fails_is_null() -> None:
     wild = [
-        nodes.Computed('"c0" / 0', DOUBLE, frozenset({"c0"})),
-        nodes.Computed('CAST("c1" AS BIGINT)', LONG, frozenset({"c1"})),
-        nodes.Computed('"c0" * -0.0', DOUBLE, frozenset({"c0"})),
+        Expression('"c0" / 0', DOUBLE, frozenset({"c0"})),
+        Expression('CAST("c1" AS BIGINT)', LONG, frozenset({"c1"})),
+        Expression('"c0" * -0.0', DOUBLE, frozenset({"c0"})),
     ]
     engine = Tree(nodes.Select(nodes.Branch(0, (DOUBLE, TEXT)), None, tuple(wild)), none())
     rows = pa.table({"query": [1], "tick": [0], "sign": [1], "c0": [1.0], "c1": ["one"]})

@@ -14,6 +14,7 @@ from functools import cmp_to_key
 from typing import Any
 
 from sanderling.plans import nodes
+from sanderling.plans.expression import Expression
 from sanderling.plans.nodes import Node
 
 Row = tuple[Any, ...]
@@ -30,10 +31,10 @@ class World:
     tables: dict[str, list[tuple[int, int, Row]]]
     begun: dict[int, int]
     constants: dict[int, dict[str, Any]]
-    # What a Computed does to a row, by its SQL: (columns, constants) -> value
+    # What an expression does to a row, by its SQL: (columns, constants) -> value
     functions: dict[str, Callable[[Row, dict[str, Any]], Any]]
 
-    def computed(self, what: nodes.Computed, query: int, values: Row) -> Any:
+    def computed(self, what: Expression, query: int, values: Row) -> Any:
         return self.functions[what.sql](values, self.constants.get(query, {}))
 
 

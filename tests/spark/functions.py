@@ -32,7 +32,7 @@ def ours(ground: Ground) -> list[list[Any]]:
     )
     outputs = planner.plan().streams[0].templates[0].outputs[1:]
     table = table_of(ground)
-    found = evaluated(list(outputs), lambda read: table.column(read[2:]), table.num_rows)
+    found = evaluated([o.expression for o in outputs], lambda read: table.column(read[2:]), table.num_rows)
     return [[comparable(value) for value in column.to_pylist()] for column in found]
 
 

@@ -10,21 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from sanderling.plans.constraint_graph import Compare
+from sanderling.plans.expression import Expression
 from sanderling.types import SqlType
 
 COUNT, SUM, AVG, MIN, MAX, STDDEV = "count", "sum", "avg", "min", "max", "stddev"
 INTERSECT, EXCEPT = "intersect", "except"
-
-
-@dataclass(frozen=True, slots=True)
-class Computed:
-    """A column computed from those of one row, in the evaluating engine's SQL; `reads` names those."""
-
-    sql: str
-    type: SqlType
-    reads: frozenset[str]
-    words: str = field(default="", compare=False)
-    name: str = field(default="", compare=False)  # that a select list gives it
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +41,9 @@ class Select:
     """Rows that satisfy a condition (None: all), and what is computed of them."""
 
     child: Node
-    where: Computed | None
-    columns: tuple[Computed, ...]
+    where: Expression | None
+    columns: tuple[Expression, ...]
+    names: tuple[str, ...] = field(default=(), compare=False)  # of the first, where a select list names them
 
     @property
     def types(self) -> tuple[SqlType, ...]:
@@ -68,7 +59,7 @@ class Near:
 
     left: tuple[int, int]
     right: tuple[int, int]
-    radius: Computed  # of constants alone
+    radius: Expression  # of constants alone
     is_open: bool = False
     words: str = field(default="", compare=False)
 
@@ -151,7 +142,7 @@ class First:
 
     child: Node
     orders: tuple[Order, ...]
-    count: Computed
+    count: Expression
 
     @property
     def types(self) -> tuple[SqlType, ...]:
@@ -207,8 +198,8 @@ class TimeBound:
 
     i: int
     j: int
-    least: Computed | None
-    most: Computed | None
+    least: Expression | None
+    most: Expression | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +209,7 @@ class DistanceBound:
     i: int
     j: int
     op: str
-    radius: Computed
+    radius: Expression
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,13 +237,13 @@ class Solve:
     distances: tuple[DistanceBound, ...]
     values: tuple[Value, ...]
     compares: tuple[Compare, ...]
-    differences: tuple[Computed | None, ...]
-    rest: Computed | None
+    differences: tuple[Expression | None, ...]
+    rest: Expression | None
     is_first: bool
     expiry: str
     index: str
     tick_us: int
-    halos: tuple[Computed, ...] = ()
+    halos: tuple[Expression, ...] = ()
 
     @property
     def types(self) -> tuple[SqlType, ...]:

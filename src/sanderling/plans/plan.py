@@ -8,7 +8,7 @@ stream plan ── templates   queries of one shape: condition and select list, 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,8 @@ from sanderling.catalog import Column, Stream
 from sanderling.clock import ALWAYS as ALWAYS
 from sanderling.clock import NEVER as NEVER
 from sanderling.language.statements import EVENTS, NEXT, PER_KEY, ROWS, TIME, UNTIL  # kinds of window
-from sanderling.plans.columns import by_place, is_of_reading, name_of, without_previous
+from sanderling.plans.columns import by_place, without_previous
+from sanderling.plans.expression import Expression
 from sanderling.plans.nodes import Node
 from sanderling.space.geometry import Geometry
 from sanderling.space.motion import Places, placed
@@ -28,21 +29,14 @@ from sanderling.types import SqlType
 
 @dataclass(frozen=True, slots=True)
 class OutputColumn:
-    """One item of a select list over pair columns; `is_plain` is a bare column."""
+    """One item of a select list over pair columns."""
 
     name: str
-    sql: str
-    type: SqlType
-    reads: frozenset[str]
-    is_plain: bool
-    # As its author wrote it; queries that write the same in other words still share a template.
-    words: str = field(default="", compare=False)
+    expression: Expression
 
     @property
-    def source(self) -> str:
-        """The pair column that a plain item shows."""
-        (column,) = self.reads
-        return column
+    def type(self) -> SqlType:
+        return self.expression.type
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +48,7 @@ class Window:
 
     kind: str
     size: int = 0  # microseconds, or a number of readings
-    until: str | None = None
-    until_reads: frozenset[str] = frozenset()
-    words: str = field(default="", compare=False)
+    until: Expression | None = None
 
     @property
     def is_of_all(self) -> bool:
@@ -76,7 +68,8 @@ class Window:
 
 def window_operator(stream: str, window: Window) -> str:
     """What figures call a window of a stream."""
-    return f"window {stream} {window.kind} {window.size} {window.until}"
+    until = None if window.until is None else window.until.sql
+    return f"window {stream} {window.kind} {window.size} {until}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +78,10 @@ class Template:
 
     id: int
     stream: str
-    where: str | None
-    where_reads: frozenset[str]
+    where: Expression | None
     outputs: tuple[OutputColumn, ...]
     constants: pa.Schema
     is_keyed: bool
-    where_words: str | None = field(default=None, compare=False)
     is_nearest: bool = False
     window: Window | None = None  # None: NOW
     into: int | None = None  # of a branch: the template whose tree its rows go into
@@ -117,13 +108,14 @@ class Template:
         if self.is_sighted:
             return False
         return (not self.is_keyed or self.window is not None) or any(
-            not o.is_plain and any(is_of_reading(r) for r in o.reads) for o in self.outputs
+            not o.expression.is_plain and o.expression.of_reading for o in self.outputs
         )
 
     @property
-    def reads(self) -> frozenset[str]:
-        """The pair columns that its condition and its select list read."""
-        return self.where_reads.union(*(o.reads for o in self.outputs))
+    def of_reading(self) -> frozenset[str]:
+        """What its condition and its select list read of a reading."""
+        asked = frozenset[str]() if self.where is None else self.where.of_reading
+        return asked.union(*(o.expression.of_reading for o in self.outputs))
 
     def schema(self) -> pa.Schema:
         """The columns of its signed rows."""
@@ -217,15 +209,13 @@ class StreamPlan:
     @property
     def watched(self) -> tuple[str, ...]:
         """Reading columns, other than key and place, whose change can change an answer."""
-        of_now = [t for t in self.templates if t.window is None]
-        reads = {r for t in of_now for o in t.outputs for r in o.reads}
-        reads |= {r for t in of_now for r in t.where_reads}
-        return tuple(sorted({name_of(r) for r in reads if is_of_reading(r)} - {self.stream.key}))
+        reads = {name for t in self.templates if t.window is None for name in t.of_reading}
+        return tuple(sorted(reads - {self.stream.key}))
 
     @property
     def previous(self) -> tuple[str, ...]:
         """Columns of which some query reads the value that the same object's reading before had."""
-        reads = {name_of(r) for t in self.templates for r in t.reads if is_of_reading(r)}
+        reads = {name for t in self.templates for name in t.of_reading}
         found = [without_previous(name) for name in reads if self.stream.column(name) is None]
         return tuple(sorted(name for name in found if name is not None))
 

@@ -7,7 +7,6 @@ from enum import StrEnum
 import pyarrow as pa
 
 from sanderling.figures import Tally
-from sanderling.plans.columns import is_of_query
 from sanderling.plans.plan import StreamPlan, Template
 
 # With fewer distinct conditions than this every reading is judged by each of them, at first.
@@ -29,7 +28,7 @@ def distinct_constants(
     template: Template, constants: pa.Table, is_everywhere: bool = False
 ) -> pa.Table | None:
     """The constants of each distinct condition of a template; None if they are too many."""
-    names = [r for r in sorted(template.where_reads) if is_of_query(r)]
+    names = [] if template.where is None else sorted(template.where.of_query)
     if not names:
         return pa.table({"one": [0]})
     found = constants.select(names).group_by(names, use_threads=False).aggregate([])

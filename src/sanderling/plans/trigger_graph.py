@@ -11,12 +11,13 @@ import numpy as np
 
 from sanderling.clock import show_duration
 from sanderling.plans.constraint_graph import Graph, between, free, further, nearer
-from sanderling.plans.nodes import Computed, Solve
+from sanderling.plans.expression import Expression
+from sanderling.plans.nodes import Solve
 
 ROUND_US = 1_000
 
 # What a constant is: of one trigger, or an array with one for each of several.
-ValueOf = Callable[[Computed], Any]
+ValueOf = Callable[[Expression], Any]
 
 
 def stated(node: Solve, value_of: ValueOf, n: int | None = None) -> Graph:

@@ -14,7 +14,8 @@ from sanderling.arrays import I32, I64
 from sanderling.batches import QUERIES
 from sanderling.operate.readings.pairs import PairBatch
 from sanderling.plans.columns import by_places, is_of_reading, name_of
-from sanderling.plans.plan import OutputColumn, Regions, Template
+from sanderling.plans.expression import Expression
+from sanderling.plans.plan import Regions, Template
 from sanderling.route.sightings import lists_of
 
 Columns = Callable[[str], pa.ChunkedArray]
@@ -78,17 +79,17 @@ def sightings(row: I64, tick: I64, start: I32, query: I32, template: Template, s
 
 def _selected(template: Template, column: Columns, n: int) -> list[pa.ChunkedArray]:
     """The select list over columns by what reads them."""
-    expressions = [o for o in template.outputs if not o.is_plain]
-    found = iter(evaluated(expressions, column, n))
-    return [column(o.source) if o.is_plain else next(found) for o in template.outputs]
+    shown = [o.expression for o in template.outputs]
+    found = iter(evaluated([e for e in shown if not e.is_plain], column, n))
+    return [column(e.column) if e.is_plain else next(found) for e in shown]
 
 
-def evaluated(outputs: list[OutputColumn], column: Columns, n: int) -> list[pa.ChunkedArray]:
+def evaluated(expressions: list[Expression], column: Columns, n: int) -> list[pa.ChunkedArray]:
     """What is computed of n rows, by columns."""
-    if not outputs:
+    if not expressions:
         return []
-    reads = sorted({r for o in outputs for r in o.reads})
+    reads = sorted({r for e in expressions for r in e.reads})
     columns = {r: column(r) for r in reads}
     table = pa.table(columns) if columns else pa.table({"one": pa.array(np.zeros(n, np.int8))})
-    answers = relational.evaluate([o.sql for o in outputs], table)
-    return [relational.finite(a.cast(o.type.arrow)) for o, a in zip(outputs, answers, strict=True)]
+    answers = relational.evaluate([e.sql for e in expressions], table)
+    return [relational.finite(a.cast(e.type.arrow)) for e, a in zip(expressions, answers, strict=True)]

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from sanderling import relational
 from sanderling.arrays import I64
-from sanderling.plans.nodes import Computed
+from sanderling.plans.expression import Expression
 
 
 class Constants:
@@ -21,13 +21,13 @@ class Constants:
         order = np.argsort(queries, kind="stable")
         self.queries = np.asarray(queries, np.int64)[order]
         self.columns = columns.take(pa.array(order)) if columns.num_columns else columns
-        self._computed: dict[Computed, pa.ChunkedArray] = {}
+        self._computed: dict[Expression, pa.ChunkedArray] = {}
 
     def column(self, name: str, queries: I64) -> pa.ChunkedArray:
         """A constant of each of these queries."""
         return self.columns.column(name).take(self._places(queries))
 
-    def computed(self, what: Computed, queries: I64) -> pa.ChunkedArray:
+    def computed(self, what: Expression, queries: I64) -> pa.ChunkedArray:
         """What constants come to, for each of these queries; worked out once for all there are."""
         if what not in self._computed:
             reads = {name: self.columns.column(name) for name in what.reads}

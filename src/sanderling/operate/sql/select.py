@@ -13,7 +13,8 @@ from sanderling.operate.sql.codes import Column
 from sanderling.operate.sql.constants import Constants
 from sanderling.operate.sql.signed import Signed
 from sanderling.plans import nodes
-from sanderling.plans.columns import is_of_query, place_of, quoted
+from sanderling.plans.columns import is_of_query, place_of
+from sanderling.plans.expression import Expression
 
 
 class Select:
@@ -34,17 +35,17 @@ class Select:
             (verdict,) = self._evaluated([self.node.where], rows)
             is_in = np.asarray(verdict.fill_null(False).to_numpy(), np.bool_)
             rows = rows if is_in.all() else rows.take(np.flatnonzero(is_in))
-        wanted = [c for c in self.node.columns if _plain(c) is None]
+        wanted = [c for c in self.node.columns if not c.is_plain]
         evaluated = iter(self._evaluated(wanted, rows))
         columns = [
-            self._read(name, rows).cast(c.type.arrow)
-            if (name := _plain(c)) is not None
+            self._read(c.column, rows).cast(c.type.arrow)
+            if c.is_plain
             else relational.finite(next(evaluated).cast(c.type.arrow))
             for c in self.node.columns
         ]
         return Signed(rows.query, rows.tick, rows.sign, columns)
 
-    def _evaluated(self, what: Sequence[nodes.Computed], rows: Signed) -> list[pa.ChunkedArray]:
+    def _evaluated(self, what: Sequence[Expression], rows: Signed) -> list[pa.ChunkedArray]:
         if not what:
             return []
         reads = sorted({name for c in what for name in c.reads})
@@ -56,11 +57,3 @@ class Select:
         if is_of_query(name):
             return self.constants.column(name, rows.query)
         return rows.columns[place_of(name)]
-
-
-def _plain(column: nodes.Computed) -> str | None:
-    """The name of the column that this only repeats, if so."""
-    for name in column.reads:
-        if column.sql in (name, quoted(name)):
-            return name
-    return None

@@ -34,6 +34,7 @@ from sanderling.operate.trigger.triggers import Solutions, Solver
 from sanderling.plans import nodes
 from sanderling.plans.columns import by_place, is_by_place, is_of_query, place_of
 from sanderling.plans.constraint_graph import FLOAT, Graph, complete
+from sanderling.plans.expression import Expression
 from sanderling.plans.trigger_graph import stated
 from sanderling.route.by_space import ALONE, Partition, Tracts, floats
 
@@ -91,7 +92,7 @@ class Solve:
         return Tracts.of(self.node, self.constants.queries, self.constants.columns) if is_spread else None
 
     def _graph(self, queries: I64) -> Graph:
-        def value_of(computed: nodes.Computed) -> npt.NDArray[np.generic]:
+        def value_of(computed: Expression) -> npt.NDArray[np.generic]:
             return np.asarray(self.constants.computed(computed, queries).to_numpy())
 
         return complete(stated(self.node, value_of, len(queries)))

@@ -24,7 +24,7 @@ from sanderling.operate.where.conditions import Columns, Condition, distinct_con
 from sanderling.operate.where.orders import BY_DUCKDB, PLAINLY, First, Ordered, Orders
 from sanderling.operate.where.slots import slots_of
 from sanderling.operate.where.slotted import Slotted
-from sanderling.plans.columns import is_of_reading, name_of, of_reading, previous_of
+from sanderling.plans.columns import of_reading, previous_of
 from sanderling.plans.plan import StreamPlan, Template
 from sanderling.space.coverages import are_by_bounds, are_everywhere
 
@@ -58,9 +58,10 @@ class Asks:
         for template, constants in zip(plan.templates, plan.constants, strict=True):
             if (template.window is not None) != is_windowed:
                 continue
-            shows[template.id] = self._bits(r for o in template.outputs for r in o.reads)
+            shown = [o.expression for o in template.outputs]
+            shows[template.id] = self._bits(name for e in shown for name in e.of_reading)
             if template.where is not None:
-                asks[template.id] = self._bits(template.where_reads)
+                asks[template.id] = self._bits(template.where.of_reading)
                 self._put_in_order(template, constants)
         if not any((t.window is not None) == is_windowed for t in plan.templates):
             # Nobody asks: many regions are not to fill memory with nothing.
@@ -78,11 +79,10 @@ class Asks:
             asks[self.templates_of] = 0
             self.watch = self.shows | asks[regions.template] | polygon
 
-    def _bits(self, reads: Iterable[str]) -> np.uint64:
+    def _bits(self, names: Iterable[str]) -> np.uint64:
         bits = np.uint64(0)
-        for read in reads:
-            if is_of_reading(read):
-                bits |= self.bit_of.get(name_of(read), np.uint64(0))
+        for name in names:
+            bits |= self.bit_of.get(name, np.uint64(0))
         return bits
 
     def _put_in_order(self, template: Template, constants: pa.Table) -> None:
@@ -114,7 +114,7 @@ class Asks:
     def _is_plain(self, template: Template, constants: pa.Table) -> bool:
         """Whether the condition is judged without DuckDB."""
         assert template.where is not None
-        found = comparisons(template.where)
+        found = comparisons(template.where.sql)
         if found is None:
             return False
         types = self._types() | {field.name: field.type for field in constants.schema}

@@ -19,7 +19,8 @@ from sanderling.arrays import I64, Bools
 from sanderling.operate.where.comparisons import Values, comparisons, values_of
 from sanderling.operate.where.comparisons import judged as judged_plainly
 from sanderling.operate.where.comparisons import judged_pairs as pairs_judged_plainly
-from sanderling.plans.columns import is_of_query, is_of_reading, name_of
+from sanderling.plans.columns import is_of_reading, name_of, of_reading
+from sanderling.plans.expression import Expression
 from sanderling.plans.plan import Template
 from sanderling.plans.selection import distinct_constants
 
@@ -30,43 +31,43 @@ Columns = Callable[[str], pa.ChunkedArray]
 class Condition:
     """One template's WHERE with one set of constants."""
 
-    sql: str
-    reads: tuple[str, ...]
+    where: Expression
     constants: dict[str, pa.Scalar]
 
     def holds(self, n: int, reading: Columns, values: Callable[[str], Values]) -> Bools:
         """For each of n readings, whether it is satisfied; NULL is not."""
-        plain = comparisons(self.sql)
+        plain = comparisons(self.where.sql)
         verdict = None if plain is None else judged_plainly(plain, self.constants, values)
         if verdict is not None:
             return verdict
-        columns = {r: reading(name_of(r)) for r in self.reads if is_of_reading(r)}
+        columns = {of_reading(name): reading(name) for name in sorted(self.where.of_reading)}
         columns |= {name: pa.repeat(value, n) for name, value in self.constants.items()}
-        return judged(self.sql, columns, n)
+        return judged(self.where, columns, n)
 
 
-def judged(sql: str, columns: dict[str, pa.Array | pa.ChunkedArray], n: int) -> Bools:
+def judged(where: Expression, columns: dict[str, pa.Array | pa.ChunkedArray], n: int) -> Bools:
     """A condition over columns; without any it is judged once for all."""
     table = pa.table(columns) if columns else pa.table({"one": pa.array(np.zeros(n, np.int8))})
-    (verdict,) = relational.evaluate([sql], table)
+    (verdict,) = relational.evaluate([where.sql], table)
     return np.asarray(verdict.fill_null(False).to_numpy(), np.bool_)
 
 
 def pairs_judged(template: Template, reading: Columns, constants: pa.Table, in_template: I64) -> Bools:
     """For each reading whether WHERE holds with the constants in that row of the template."""
-    assert template.where is not None
+    where = template.where
+    assert where is not None
     at = pa.array(in_template)
     known = cache(reading)
     asked = cache(lambda name: constants.column(name).take(at))
-    plain = comparisons(template.where)
+    plain = comparisons(where.sql)
     if plain is not None:
         verdict = pairs_judged_plainly(
             plain, lambda name: values_of(known(name)), lambda name: values_of(asked(name))
         )
         if verdict is not None:
             return verdict
-    columns = {r: known(name_of(r)) if is_of_reading(r) else asked(r) for r in sorted(template.where_reads)}
-    return judged(template.where, columns, len(in_template))
+    columns = {r: known(name_of(r)) if is_of_reading(r) else asked(r) for r in sorted(where.reads)}
+    return judged(where, columns, len(in_template))
 
 
 def distinct_conditions(
@@ -74,19 +75,18 @@ def distinct_conditions(
 ) -> tuple[list[Condition], I64] | None:
     """The distinct conditions of a template and which one each of its regions has; None if they are many."""
     assert template.where is not None
-    reads = tuple(sorted(template.where_reads))
-    names = [r for r in reads if is_of_query(r)]
+    names = sorted(template.where.of_query)
     distinct = distinct_constants(template, constants, is_everywhere)
     if distinct is None:
         return None
     if not names:
-        return [Condition(template.where, reads, {})], np.zeros(constants.num_rows, np.int64)
+        return [Condition(template.where, {})], np.zeros(constants.num_rows, np.int64)
     used = constants.select(names)
     which = np.full(used.num_rows, -1, np.int64)
     conditions = []
     for number, row in enumerate(distinct.to_batches()[0].to_struct_array() if distinct.num_rows else []):
         scalars = {name: row[name] for name in names}
-        conditions.append(Condition(template.where, reads, scalars))
+        conditions.append(Condition(template.where, scalars))
         is_same = np.ones(used.num_rows, np.bool_)
         for name, scalar in scalars.items():
             is_same &= same_as(used.column(name), scalar)

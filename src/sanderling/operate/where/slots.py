@@ -22,6 +22,7 @@ from sanderling.kernels.order import ordered_by
 from sanderling.kernels.trigger.sightings import listed_by_slot
 from sanderling.operate.where.comparisons import Comparison, Numbers, comparisons, is_number, values_of
 from sanderling.plans.columns import of_reading
+from sanderling.plans.expression import Expression
 
 Values = npt.NDArray[Any]
 
@@ -73,9 +74,9 @@ class Slots:
         return row, start, out, int(held.sum())
 
 
-def slots_of(where: str, constants: pa.Table, types: Mapping[str, pa.DataType]) -> Slots | None:
+def slots_of(where: Expression, constants: pa.Table, types: Mapping[str, pa.DataType]) -> Slots | None:
     """Of the column that leaves the fewest; None if no column has stretches. `types` are of readings."""
-    found = comparisons(where)
+    found = comparisons(where.sql)
     names = dict.fromkeys(c.column for c in found or ())
     all_ = [_of_column(name, found or (), constants, types) for name in names]
     return min((s for s in all_ if s is not None), key=_share, default=None)

@@ -149,7 +149,7 @@ class Until:
         held_rows, coming_rows = pa.array(held), pa.array(coming)
         columns = {
             r: store.column(name_of(r)).take(coming_rows if is_of_next(r) else held_rows)
-            for r in sorted(self.window.until_reads)
+            for r in sorted(until.reads)
         }
         is_over = judged(until, columns, len(held))
         over, ticks = held[is_over], tick_ends(h.ts[coming[is_over]], h.stream.tick_us)

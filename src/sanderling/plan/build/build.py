@@ -21,7 +21,7 @@ from sanderling.clock import ticks_from
 from sanderling.plan.many.cohorts import Cohort, TableRows
 from sanderling.plan.query.compositions import Composition
 from sanderling.plan.query.selects import Draft
-from sanderling.plans.columns import is_of_reading, name_of, previous_of
+from sanderling.plans.columns import name_of, previous_of
 from sanderling.plans.plan import (
     ALWAYS,
     NEVER,
@@ -181,13 +181,11 @@ def _templates(cohorts: Sequence[Cohort], cohort_of: I64, known: Templates) -> l
 
 def _template(number: int, draft: Draft | Composition, constants: pa.Schema, into: int | None) -> Template:
     if isinstance(draft, Composition):
-        nothing: frozenset[str] = frozenset()
-        return Template(number, draft.stream.name, None, nothing, draft.outputs, constants, is_keyed=True)
+        return Template(number, draft.stream.name, None, draft.outputs, constants, is_keyed=True)
     is_without = not draft.constants and draft.table is None
     return Template(
-        number, draft.stream.name, draft.where, draft.where_reads, draft.outputs,
-        pa.schema([]) if is_without else constants, draft.is_keyed, draft.where_words,
-        draft.nearest is not None, draft.window, into,
+        number, draft.stream.name, draft.where, draft.outputs, pa.schema([]) if is_without else constants,
+        draft.is_keyed, draft.nearest is not None, draft.window, into,
     )  # fmt: skip
 
 
@@ -282,8 +280,9 @@ def _nearest(cohorts: list[Numbered], order: I64, focal: I64) -> Nearest:
 
 def _kept(stream: Stream, templates: list[Template]) -> tuple[str, ...]:
     """Columns that some query reads, beside key, place and gone, which every shard holds anyway."""
-    reads = {name_of(r) for t in templates for r in t.reads if is_of_reading(r)}
-    reads |= {name_of(r) for t in templates if t.window is not None for r in t.window.until_reads}
+    reads = {name for t in templates for name in t.of_reading}
+    ends = [t.window.until for t in templates if t.window is not None and t.window.until is not None]
+    reads |= {name_of(column) for until in ends for column in until.reads}
     return tuple(name for name in _all_columns(stream) if name in reads or previous_of(name) in reads)
 
 

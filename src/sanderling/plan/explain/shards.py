@@ -49,9 +49,9 @@ def parts_of(
         operators=(f"{_shared(template)} {name}", f"inside {number}"),
     )  # fmt: skip
     asked = [join]
-    if template.where:
+    if template.where is not None:
         where = Outline(
-            f"where {template.where_words}",
+            f"where {template.where.words}",
             SHARD,
             choice_words(template, figures),
             operators=(f"where {number}",),
@@ -132,11 +132,11 @@ def _readings(template: Template) -> str:
 
 
 def _until(window: Window) -> str:
-    return "until next" if window.until is None else f"until {window.words}"
+    return "until next" if window.until is None else f"until {window.until.words}"
 
 
 def _item(output: OutputColumn) -> str:
-    return named(output.words, output.name)
+    return named(output.expression.words, output.name)
 
 
 def named(words: str, name: str) -> str:

@@ -13,7 +13,8 @@ from sanderling.plan.explain.shards import merged_words, named, parts_of
 from sanderling.plan.explain.trigger import notes_of_solve, words_of_solve
 from sanderling.plans import nodes
 from sanderling.plans.columns import place_of
-from sanderling.plans.nodes import Computed, Node, children_of, numbered
+from sanderling.plans.expression import Expression
+from sanderling.plans.nodes import Node, children_of, numbered
 from sanderling.plans.plan import Plan, PlannedQuery, PlannedTree
 
 MERGE = "merge"
@@ -102,11 +103,11 @@ class TreeWords:
             conditions.append(f"{node.near.words} {sign} {self._constant(node.near.radius)}")
         return f"{'left join' if node.is_left else 'join'}: {' AND '.join(conditions)}"
 
-    def _constant(self, computed: Computed) -> str:
+    def _constant(self, expression: Expression) -> str:
         """What this query has where others of its shape have something else."""
-        if not computed.reads:
-            return computed.words
-        (name,) = computed.reads
+        if not expression.reads:
+            return expression.words
+        (name,) = expression.reads
         value = self.planned.constants.column(name)[self._row].as_py()
         return f"{value:g}" if isinstance(value, float) else str(value)
 
@@ -119,15 +120,16 @@ class TreeWords:
         """What people call its columns."""
         match node:
             case nodes.Branch(number):
-                return [o.words for o in self.plan.templates()[self.planned.branches[number]].outputs]
+                template = self.plan.templates()[self.planned.branches[number]]
+                return [o.expression.words for o in template.outputs]
             case nodes.TableRows(_, columns):
                 return list(columns)
             case nodes.Solve(branches, _, variables):
                 of = [self.names(branch) for branch in branches]
                 return [f"{v.name}.{of[v.branch][c]}" for v in variables for c in v.shown]
-            case nodes.Select(child, _, columns):
+            case nodes.Select(child, _, columns, given):
                 under = self.names(child)
-                return [c.name or _shown(c, under) for c in columns]
+                return [*given, *(_shown(c, under) for c in columns[len(given) :])]
             case nodes.Join(left, right):
                 return self.names(left) + self.names(right)
             case nodes.Aggregate(child, groups, sums):
@@ -137,10 +139,9 @@ class TreeWords:
                 return self.names(children_of(node)[0])
 
 
-def _shown(computed: Computed, under: Sequence[str]) -> str:
+def _shown(expression: Expression, under: Sequence[str]) -> str:
     """In its author's words; a column that nobody wrote as what it is called below."""
-    is_unwritten = computed.words in computed.reads
-    return under[place_of(computed.words)] if is_unwritten else computed.words
+    return expression.words or under[place_of(expression.column)]
 
 
 def _sum(found: nodes.Sum, under: Sequence[str]) -> str:

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from sanderling.clock import show_duration
 from sanderling.plans.constraint_graph import Compare, Graph, complete
+from sanderling.plans.expression import Expression
 from sanderling.plans.nodes import Solve
 from sanderling.plans.trigger_graph import stated
 from sanderling.plans.trigger_space import LEAST, WHOLE, side_of
@@ -30,8 +31,8 @@ def notes_of_solve(
 ) -> tuple[str, ...]:
     """For the trigger whose constants stand in this row; `columns` are what people call those of branches."""
 
-    def value_of(computed: object) -> object:
-        return constants.column(next(iter(computed.reads)))[row].as_py()  # type: ignore[attr-defined]
+    def value_of(constant: Expression) -> object:
+        return constants.column(constant.column)[row].as_py()
 
     graph = complete(stated(node, value_of))
     rest = (f"and, of what is found: {node.rest.words}",) if node.rest is not None else ()

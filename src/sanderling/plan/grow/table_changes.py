@@ -31,7 +31,7 @@ from sanderling.language.statements import (
 )
 from sanderling.plan.expressions.check import Scope, is_previous
 from sanderling.plan.query.selects import SelectPlanner
-from sanderling.plans.columns import is_of_reading, name_of
+from sanderling.plans.columns import of_reading
 from sanderling.types import SqlType
 
 # How the file of a table is read: as `load_table` does it.
@@ -158,11 +158,11 @@ class TableChanges:
         for part in filter(is_previous, change.where.walk()):
             hint = "a row of a table has none before it"
             raise scope.refuse(part, "query.unsupported", "PREVIOUS is of readings", hint)
-        sql, reads, constants = self.selects.condition(change.where, scope)
+        where, constants = self.selects.condition(change.where, scope)
         rows, n = table.rows, len(left)
-        columns = {r: rows.column(name_of(r)) for r in sorted(reads) if is_of_reading(r)}
+        columns = {of_reading(name): rows.column(name) for name in sorted(where.of_reading)}
         columns |= {c.name: pa.repeat(pa.scalar(c.value, c.type.arrow), n) for c in constants}
-        (verdict,) = relational.evaluate([sql], pa.table(columns or {"one": np.zeros(n)}))
+        (verdict,) = relational.evaluate([where.sql], pa.table(columns or {"one": np.zeros(n)}))
         return left[np.asarray(verdict.fill_null(False).to_numpy(), np.bool_)]
 
     # ----- REFRESH TABLE

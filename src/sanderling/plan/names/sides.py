@@ -11,7 +11,7 @@ from sanderling.catalog import Column, Stream, Table
 from sanderling.errors import QueryError, did_you_mean
 from sanderling.language.statements import Span
 from sanderling.plan.expressions.check import Scope
-from sanderling.plans.columns import by_place, previous_of, quoted
+from sanderling.plans.columns import by_place, previous_of
 from sanderling.plans.nodes import Node, is_table
 from sanderling.types import SqlType
 
@@ -138,10 +138,6 @@ class RowScope(Scope):
     def types(self) -> dict[str, SqlType]:
         known = {(i, c.name): c.type for i, side in enumerate(self.all) for c in side.all_columns}
         return {by_place(place): known[use] for use, place in self.places.items()}
-
-    def places_by_name(self) -> dict[str, int]:
-        """By the name that a column has in SQL."""
-        return {quoted(by_place(place)): place for place in self.places.values()}
 
     def meaning(self) -> tuple[object, ...]:
         columns = tuple((self.aliases[s], n, p) for (s, n), p in self.places.items())

@@ -27,6 +27,7 @@ from sanderling.plan.query.selects import Draft, SelectPlanner
 from sanderling.plan.query.with_clause import GivenNames, given_names, refuse_too_large
 from sanderling.plans import nodes
 from sanderling.plans.columns import by_place
+from sanderling.plans.expression import Expression
 from sanderling.plans.plan import OutputColumn
 
 
@@ -110,8 +111,7 @@ def refuse_other_ticks(branches: Sequence[Draft], name: Name, text: str) -> None
 def outputs_of(columns: Sequence[Column]) -> tuple[OutputColumn, ...]:
     """What comes out of a tree's root."""
     return tuple(
-        OutputColumn(c.name, by_place(i), c.type, frozenset((by_place(i),)), True, c.name)
-        for i, c in enumerate(columns)
+        OutputColumn(c.name, Expression.of_column(by_place(i), c.type, c.name)) for i, c in enumerate(columns)
     )
 
 

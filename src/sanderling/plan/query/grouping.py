@@ -19,11 +19,13 @@ from sanderling.plan.expressions.check import (
 )
 from sanderling.plan.expressions.distances import is_distance, written_out
 from sanderling.plan.expressions.rewrite import engine_sql
-from sanderling.plan.expressions.written import Written, computed, plain, selected
+from sanderling.plan.expressions.written import plain, selected
 from sanderling.plan.names.sides import Derived, GroupScope, RowScope, Side
 from sanderling.plan.query.selects import SelectPlanner
 from sanderling.plans import nodes
-from sanderling.plans.columns import constant_name, quoted
+from sanderling.plans.columns import constant_name
+from sanderling.plans.expression import Expression
+from sanderling.plans.plan import OutputColumn
 from sanderling.types import TYPES, SqlType
 
 AGGREGATES: dict[type[exp.Expr], str] = {
@@ -65,7 +67,7 @@ class Grouping:
         if distinct is not None and distinct.args.get("on"):
             hint = "write DISTINCT alone, or GROUP BY"
             raise scope.refuse(distinct.args["on"], "query.unsupported", "DISTINCT ON is not supported", hint)
-        condition = self._condition(where, scope)
+        condition = self.selects.where(where, scope, self.constants)
         items = list(select.expressions)
         orders = self._orders(select, items, scope)
         above: Scope = scope
@@ -76,13 +78,13 @@ class Grouping:
             orders = [(grouped.replaced(o), d, f) for o, d, f in orders]
             having = select.args.get("having")
             chosen = [_by_items(having.this, select.expressions, grouped.columns)] if having else []
-            condition = self._condition([grouped.replaced(c) for c in chosen], above)
+            condition = self.selects.where([grouped.replaced(c) for c in chosen], above, self.constants)
         elif select.args.get("having"):
             hint = "write WHERE, or aggregate something"
             raise scope.refuse(
                 select.args["having"], "query.not_grouped", "HAVING without GROUP BY or an aggregate", hint
             )
-        written = [computed(self.selects, _written(i, scope), above, self.constants) for i in items]
+        written = [self.selects.output(_written(i, scope), above, self.constants) for i in items]
         written = [_named(w, item) for w, item in zip(written, select.expressions, strict=True)]
         orders = [(written_out(o, scope), d, f) for o, d, f in orders]
         _refuse_same_names(written, items, scope)
@@ -95,38 +97,34 @@ class Grouping:
         over.places = {(0, c.name): i for i, c in enumerate(derived.columns)}
         items = [exp.column(exp.to_identifier(c.name, quoted=True)) for c in derived.columns]
         orders = self._orders(union, items, over)
-        written = [computed(self.selects, item, over, self.constants) for item in items]
+        written = [self.selects.output(item, over, self.constants) for item in items]
         found = self._finished(union, derived.node, None, written, orders, over)
         return replace(found, place=derived.place)
 
     def _finished(
-        self, select: exp.Expr, node: nodes.Node, condition: nodes.Computed | None, written: list[Written],
+        self, select: exp.Expr, node: nodes.Node, condition: Expression | None, written: list[OutputColumn],
         orders: list[tuple[exp.Expr, bool, bool]], scope: Scope,
     ) -> Derived:  # fmt: skip
         is_distinct = isinstance(select, exp.Select) and select.args.get("distinct") is not None
-        columns = [w.as_named() for w in written]
-        place_of = {c.sql: i for i, c in reversed(list(enumerate(columns)))}
+        columns = [w.expression for w in written]
+        place_of = {c: i for i, c in reversed(list(enumerate(columns)))}
         found: list[nodes.Order] = []
         for order, is_descending, is_null_first in orders:
-            key = computed(self.selects, order, scope, self.constants).as_computed()
-            if key.sql not in place_of:
+            key = self.selects.output(order, scope, self.constants).expression
+            if key not in place_of:
                 if is_distinct:
                     message = "with DISTINCT, ORDER BY takes columns of the select list"
                     raise scope.refuse(order, "query.unsupported", message, "add it to the select list")
-                place_of[key.sql] = len(columns)
+                place_of[key] = len(columns)
                 columns.append(key)
-            found.append(nodes.Order(place_of[key.sql], is_descending, is_null_first))
-        node = selected(node, condition, columns)
+            found.append(nodes.Order(place_of[key], is_descending, is_null_first))
+        node = selected(node, condition, columns, [w.name for w in written])
         if is_distinct:
             node = nodes.Distinct(node)
         if found:
             node = nodes.First(node, tuple(found), self._count(select, scope))
             node = selected(node, None, plain(node.types)[: len(written)])
         return Derived(node, tuple(Column(w.name, w.type) for w in written))
-
-    def _condition(self, conjuncts: list[exp.Expr], scope: Scope) -> nodes.Computed | None:
-        sql, reads, words = self.selects.where(conjuncts, scope, self.constants)
-        return None if sql is None else nodes.Computed(sql, TYPES["BOOLEAN"], reads, words or "")
 
     # ----- ORDER BY and LIMIT
 
@@ -152,14 +150,14 @@ class Grouping:
             found.append((node, bool(ordered.args.get("desc")), bool(ordered.args.get("nulls_first"))))
         return found
 
-    def _count(self, select: exp.Expr, scope: Scope) -> nodes.Computed:
+    def _count(self, select: exp.Expr, scope: Scope) -> Expression:
         written = select.args["limit"].expression.unnest()
         constant = constant_of(written, constant_name(len(self.constants)))
         if constant is None or not isinstance(constant.value, int) or constant.value < 1:
             message = "LIMIT takes a whole number from 1 on"
             raise scope.refuse(select.args["limit"], "query.wrong_type", message, "write LIMIT 5")
         self.constants.append(constant)
-        return nodes.Computed(quoted(constant.name), constant.type, frozenset((constant.name,)), "?")
+        return Expression.of_column(constant.name, constant.type, "?")
 
 
 class _Grouped:
@@ -176,12 +174,14 @@ class _Grouped:
                 raise under.refuse(
                     found, "query.not_grouped", "an aggregate stands above GROUP BY", "remove it"
                 )
-        self.groups = [computed(self.selects, written_out(n, under), under, self.constants) for n in terms]
+        self.groups = [
+            self.selects.output(written_out(n, under), under, self.constants).expression for n in terms
+        ]
         self.keys = {self._key(n): i for i, n in reversed(list(enumerate(terms)))}
         self.kinds = {type(n) for n in terms}
         self.columns = {n.name.casefold() for n in terms if isinstance(n, exp.Column)}
         self.known: dict[exp.Expr, int] = {}
-        self.inputs: list[Written] = []
+        self.inputs: list[Expression] = []
         self.sums: list[nodes.Sum] = []
         self.words: list[str] = [g.words for g in self.groups]
         parts = [*items, *(select.args[c] for c in ("having", "order") if select.args.get(c))]
@@ -191,8 +191,8 @@ class _Grouped:
         types = [*(g.type for g in self.groups), *(s.type for s in self.sums)]
         self.scope = GroupScope(under.text, under.span, self.words, types)
 
-    def node(self, child: nodes.Node, condition: nodes.Computed | None) -> nodes.Node:
-        inputs = [w.as_computed() for w in (*self.groups, *self.inputs)]
+    def node(self, child: nodes.Node, condition: Expression | None) -> nodes.Node:
+        inputs = [*self.groups, *self.inputs]
         return nodes.Aggregate(
             selected(child, condition, inputs), tuple(range(len(self.groups))), tuple(self.sums)
         )
@@ -242,21 +242,19 @@ class _Grouped:
     def _input(self, kind: str, argument: exp.Expr, node: exp.Expr) -> tuple[int | None, SqlType]:
         if isinstance(argument, exp.Star):
             return None, TYPES["BIGINT"]
-        written = computed(self.selects, written_out(argument, self.under), self.under, self.constants)
+        of = self.selects.output(written_out(argument, self.under), self.under, self.constants).expression
         if kind in OF_NUMBERS:
-            if not written.type.is_number:
-                message = f"{kind.upper()} takes numbers, this is {written.type.name}"
+            if not of.type.is_number:
+                message = f"{kind.upper()} takes numbers, this is {of.type.name}"
                 raise self.under.refuse(node, "query.wrong_type", message, "CAST it, or COUNT it")
-            is_sum_of_integers = kind == nodes.SUM and written.type.is_integer
-            written = written.cast_to(TYPES["BIGINT" if is_sum_of_integers else "DOUBLE"])
-        inputs = [w.sql for w in self.inputs]
-        if written.sql not in inputs:
-            self.inputs.append(written)
-            inputs.append(written.sql)
-        place = len(self.groups) + inputs.index(written.sql)
+            is_sum_of_integers = kind == nodes.SUM and of.type.is_integer
+            of = of.cast_to(TYPES["BIGINT" if is_sum_of_integers else "DOUBLE"])
+        if of not in self.inputs:
+            self.inputs.append(of)
+        place = len(self.groups) + self.inputs.index(of)
         if kind == nodes.COUNT:
             return place, TYPES["BIGINT"]
-        return place, TYPES["DOUBLE"] if kind in (nodes.AVG, nodes.STDDEV) else written.type
+        return place, TYPES["DOUBLE"] if kind in (nodes.AVG, nodes.STDDEV) else of.type
 
     def _key(self, node: exp.Expr) -> str:
         """What is the same for expressions that mean the same."""
@@ -325,7 +323,7 @@ def is_of_rows(node: exp.Expr) -> bool:
     return node.find_ancestor(exp.AggFunc) is not None or _is_operand(node)
 
 
-def _named(written: Written, item: exp.Expr) -> Written:
+def _named(written: OutputColumn, item: exp.Expr) -> OutputColumn:
     """Without an alias a column has its author's words as its name."""
     is_plain = isinstance(item, exp.Alias) or isinstance(item.unnest(), exp.Column)
     return written if is_plain else replace(written, name=words_of(item))
@@ -364,7 +362,7 @@ def _written(item: exp.Expr, scope: RowScope) -> exp.Expr:
     return copy
 
 
-def _refuse_same_names(written: Sequence[Written], items: Sequence[exp.Expr], scope: Scope) -> None:
+def _refuse_same_names(written: Sequence[OutputColumn], items: Sequence[exp.Expr], scope: Scope) -> None:
     seen: set[str] = set()
     for found, item in zip(written, items, strict=True):
         if found.name.casefold() in seen:

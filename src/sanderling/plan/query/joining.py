@@ -13,11 +13,12 @@ from sanderling.language.grammar.dialect import LocationInside
 from sanderling.plan.explain.words import shortened, words_of
 from sanderling.plan.expressions.check import Constant, Scope, constant_of
 from sanderling.plan.expressions.distances import Nearness, written_out
-from sanderling.plan.expressions.written import computed, identity, plain, selected, union_type
+from sanderling.plan.expressions.written import identity, plain, selected, union_type
 from sanderling.plan.names.sides import RowScope, Side, Uses
 from sanderling.plan.query.selects import Draft
 from sanderling.plans import nodes
-from sanderling.plans.columns import constant_name, of_query, of_reading, quoted
+from sanderling.plans.columns import constant_name, of_query, of_reading, place_of
+from sanderling.plans.expression import Expression
 from sanderling.plans.plan import OutputColumn
 from sanderling.types import TYPES, SqlType
 
@@ -110,7 +111,7 @@ class Joining:
             types = []
             for node in (link.left_key, link.right_key):
                 here = self._scope_of(sorted(self.block.uses(node)))
-                types.append(computed(self.selects, node, here, []).type)
+                types.append(self.selects.output(node, here, []).type)
             common = union_type(*types)
             if common is None:
                 message = f"{types[0].name} and {types[1].name} do not go together here"
@@ -130,15 +131,14 @@ class Joining:
         columns = self._columns(number)
         here = self._scope_of([(owner, c.name) for owner, c in columns])
         node = self._source(number, columns)
-        keys: list[nodes.Computed] = []
+        keys: list[Expression] = []
         for link in self.links:
             if number not in (link.left, link.right) or link.near is not None:
                 continue
-            key = computed(self.selects, link.key_of(number), here, [])
-            place = here.places_by_name().get(key.sql) if key.type == link.type else None
-            if place is None:
-                place = len(columns) + len(keys)
-                keys.append(key.cast_to(link.type).as_computed())
+            key = self.selects.output(link.key_of(number), here, []).expression.cast_to(link.type)
+            place = place_of(key.column) if key.is_plain else len(columns) + len(keys)
+            if not key.is_plain:
+                keys.append(key)
             link.places[number] = offset + place
         if keys:
             node = nodes.Select(node, None, (*plain([c.type for _, c in columns]), *keys))
@@ -167,18 +167,14 @@ class Joining:
             node, there = side.relation.node, list(side.columns)
         here = self._scope_of([(number, c.name) for c in there])
         whole = plain([c.type for c in there])
-        shown = [replace(whole[here.places[number, c.name]], name=c.name) for _, c in columns]
-        return selected(node, self._judged(side, conditions, here), shown)
+        shown = [whole[here.places[number, c.name]] for _, c in columns]
+        return selected(node, self._judged(side, conditions, here), shown, [c.name for _, c in columns])
 
-    def _judged(self, side: Side, conditions: list[exp.Expr], scope: RowScope) -> nodes.Computed | None:
+    def _judged(self, side: Side, conditions: list[exp.Expr], scope: RowScope) -> Expression | None:
         """What is judged below a join; for rows of tables with its literals as they stand."""
         if not conditions or not side.is_of_tables:
-            return self._condition(conditions, scope)
-        return computed(self.selects, exp.and_(*conditions, copy=True), scope, []).as_computed()
-
-    def _condition(self, conditions: list[exp.Expr], scope: RowScope) -> nodes.Computed | None:
-        sql, reads, words = self.selects.where(conditions, scope, self.work.constants)
-        return None if sql is None else nodes.Computed(sql, TYPES["BOOLEAN"], reads, words or "")
+            return self.selects.where(conditions, scope, self.work.constants)
+        return self.selects.output(exp.and_(*conditions, copy=True), scope, []).expression
 
     def _branch(
         self, side: Side, stream: Stream, columns: list[tuple[int, Column]], conditions: list[exp.Expr]
@@ -195,14 +191,12 @@ class Joining:
         window = self.selects.window(asked, scope)
         constants: list[Constant] = []
         judged = [c for c in conditions if not isinstance(c, LocationInside)]
-        where, reads, words = self.selects.where(judged, scope, constants)
+        where = self.selects.where(judged, scope, constants)
         outputs = []
         for owner, c in columns:
             name = (of_reading if self.sides[owner] is side else of_query)(c.name)
-            outputs.append(OutputColumn(c.name, name, c.type, frozenset((name,)), True, c.name))
-        return Draft(
-            stream, table, shape, where, reads, tuple(outputs), tuple(constants), used, words, nearest, window
-        )
+            outputs.append(OutputColumn(c.name, Expression.of_column(name, c.type, c.name)))
+        return Draft(stream, table, shape, where, tuple(outputs), tuple(constants), used, nearest, window)
 
     # ----- where two meet
 
@@ -224,7 +218,7 @@ class Joining:
         node: nodes.Node = nodes.Join(left, right, left_keys, right_keys, found, is_outer, words)
         # One nearness finds the pairs, others are conditions on them.
         rest = [written_out(link.condition, self.scope) for link in near[1:]]
-        return identity(node, node.types, self._condition(rest, self.scope))
+        return identity(node, node.types, self.selects.where(rest, self.scope, self.work.constants))
 
     def _near(self, link: Link, number: int, width: int) -> nodes.Near:
         assert link.near is not None
@@ -232,19 +226,19 @@ class Joining:
         constant = constant_of(link.near.radius, constant_name(len(constants)))
         if constant is not None and isinstance(constant.value, (int, float)):
             constants.append(replace(constant, type=TYPES["DOUBLE"], value=float(constant.value)))
-            radius = nodes.Computed(quoted(constant.name), TYPES["DOUBLE"], frozenset((constant.name,)), "?")
+            radius = Expression.of_column(constant.name, TYPES["DOUBLE"], "?")
         else:
             radius = self._worked_out(link.near.radius)
         words = f"DISTANCE({self.sides[link.left].alias}, {self.sides[link.right].alias})"
         return nodes.Near(left, (right[0] - width, right[1] - width), radius, link.near.is_open, words)
 
-    def _worked_out(self, node: exp.Expr) -> nodes.Computed:
+    def _worked_out(self, node: exp.Expr) -> Expression:
         """A radius that is written as an expression."""
-        found = computed(self.selects, node, self.scope, [])
+        found = self.selects.output(node, self.scope, []).expression
         if not found.type.is_number:
             message = f"DISTANCE is a number, this is {found.type.name}"
             raise self.scope.refuse(node, "query.wrong_type", message, "compare it with a number")
-        return found.cast_to(TYPES["DOUBLE"]).as_computed()
+        return found.cast_to(TYPES["DOUBLE"])
 
     def _place(self, number: int) -> tuple[int, int]:
         """Where the columns of a side's location stand."""

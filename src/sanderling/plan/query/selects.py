@@ -31,8 +31,9 @@ from sanderling.plan.expressions.rewrite import engine_sql
 from sanderling.plan.names.nexts import NextScope
 from sanderling.plan.query.relations import Relations, Shape
 from sanderling.plans.columns import constant_name, of_query, of_reading
+from sanderling.plans.expression import Expression
 from sanderling.plans.plan import OutputColumn, Window
-from sanderling.types import SqlType
+from sanderling.types import TYPES, SqlType
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +43,10 @@ class Draft:
     stream: Stream
     table: Table | None
     shape: Shape
-    where: str | None
-    where_reads: frozenset[str]
+    where: Expression | None
     outputs: tuple[OutputColumn, ...]
     constants: tuple[Constant, ...]
     regions_used: tuple[str, ...]
-    where_words: str | None = None
     nearest: NearestTarget | None = None
     window: Window | None = None
 
@@ -69,7 +68,7 @@ class Draft:
 
     @property
     def is_keyed(self) -> bool:
-        shown = {o.source for o in self.outputs if o.is_plain}
+        shown = {o.expression.column for o in self.outputs if o.expression.is_plain}
         keys = {of_reading(self.stream.key)} | ({of_query(self.table.key)} if self.table else set())
         return keys <= shown
 
@@ -79,8 +78,8 @@ class SelectPlanner:
     """Checks SELECTs against what exists; remembers what it has checked, since templates repeat."""
 
     relations: Relations
-    _conditions: dict[object, tuple[str, frozenset[str]]] = field(default_factory=dict)
-    _items: dict[object, tuple[str, SqlType, frozenset[str]]] = field(default_factory=dict)
+    _conditions: dict[object, Expression] = field(default_factory=dict)
+    _items: dict[object, Expression] = field(default_factory=dict)
 
     def forget(self) -> None:
         """Names may mean something else from now on."""
@@ -96,13 +95,11 @@ class SelectPlanner:
         inside, used = self.relations.inside(statement, conjuncts, scope)
         nearest = self.relations.nearest(statement, scope)
         constants: list[Constant] = []
-        where, where_reads, words = self.where(
-            [c for c in conjuncts if not isinstance(c, LocationInside)], scope, constants
-        )
+        where = self.where([c for c in conjuncts if not isinstance(c, LocationInside)], scope, constants)
         outputs = self._outputs(select, scope, constants)
         return Draft(
-            scope.stream, scope.table, inside, where, where_reads, outputs, tuple(constants), used, words,
-            nearest, self.window(statement, scope),
+            scope.stream, scope.table, inside, where, outputs, tuple(constants), used, nearest,
+            self.window(statement, scope),
         )  # fmt: skip
 
     # ----- WINDOW
@@ -131,25 +128,24 @@ class SelectPlanner:
                 clause.condition, "query.wrong_type",
                 f"UNTIL needs a condition, this is {duckdb_words(type_)}", "compare it with something",
             )  # fmt: skip
-        return Window(clause.kind, 0, _as_condition(sql, type_), reads, shortened(words))
+        return Window(clause.kind, 0, replace(_as_condition(sql, reads, type_), words=shortened(words)))
 
-    def condition(self, node: exp.Expr, scope: Scope) -> tuple[str, frozenset[str], list[Constant]]:
-        """A condition by itself: in the engine's SQL, the columns it reads, and its constants."""
+    def condition(self, node: exp.Expr, scope: Scope) -> tuple[Expression, list[Constant]]:
+        """A condition by itself, and its constants."""
         constants: list[Constant] = []
-        sql, reads, _ = self.where([node], scope, constants)
-        assert sql is not None
-        return sql, reads, constants
+        found = self.where([node], scope, constants)
+        assert found is not None
+        return found, constants
 
     # ----- WHERE and SELECT
 
     def _pair_types(self, scope: Scope, constants: list[Constant]) -> dict[str, SqlType]:
         return scope.types() | {c.name: c.type for c in constants}
 
-    def where(
-        self, conjuncts: list[exp.Expr], scope: Scope, constants: list[Constant]
-    ) -> tuple[str | None, frozenset[str], str | None]:
+    def where(self, conjuncts: list[exp.Expr], scope: Scope, constants: list[Constant]) -> Expression | None:
+        """All of them as one condition; None if there are none. Literals are added to the constants."""
         if not conjuncts:
-            return None, frozenset(), None
+            return None
         node = exp.and_(*conjuncts, copy=True) if len(conjuncts) > 1 else conjuncts[0].copy()
         for part in node.find_all(LocationInside):
             raise scope.refuse(
@@ -164,12 +160,11 @@ class SelectPlanner:
         if found is None:
             key = (holder.this.copy(), *names)  # a copy, since binding changes the tree
             found = self._conditions[key] = self._bound_condition(holder, scope, constants, conjuncts[0])
-        sql, reads = found
-        return sql, reads, shortened(words)
+        return replace(found, words=shortened(words))
 
     def _bound_condition(
         self, holder: exp.Expr, scope: Scope, constants: list[Constant], first: exp.Expr
-    ) -> tuple[str, frozenset[str]]:
+    ) -> Expression:
         """A condition that was not met before: checked, and in the engine's SQL."""
         sql, reads, type_ = self._bound(holder, scope, constants)
         if type_ not in ("BOOLEAN", '"NULL"', "NULL"):
@@ -177,7 +172,7 @@ class SelectPlanner:
                 first, "query.wrong_type", f"a condition is needed here, this is {duckdb_words(type_)}",
                 "compare it with something",
             )  # fmt: skip
-        return _as_condition(sql, type_), reads
+        return _as_condition(sql, reads, type_)
 
     def _words(self, node: exp.Expr, scope: Scope) -> str:
         try:
@@ -263,23 +258,22 @@ class SelectPlanner:
         if isinstance(bare, exp.Column):
             column, type_ = scope.resolve(bare)
             name = item.alias or scope.name_of(bare)
-            return OutputColumn(name, column, type_, frozenset((column,)), True, words_of(bare))
+            return OutputColumn(name, Expression.of_column(column, type_, words_of(bare)))
         words = self._words(node, scope)
         name = item.alias or words
         constant = constant_of(bare, constant_name(len(constants)))
         if constant is not None:
             # Without an alias the column is named after the constant: another one is another column.
             constants.append(constant if item.alias else replace(constant, spot=None))
-            return OutputColumn(name, constant.name, constant.type, frozenset((constant.name,)), True, "?")
+            return OutputColumn(name, Expression.of_column(constant.name, constant.type, "?"))
         names = self._names(scope, [])
         found = self._items.get((node, *names))
         if found is None:
             key = (node.copy(), *names)
             found = self._items[key] = self._bound_item(exp.Paren(this=node), scope)
-        sql, type_, reads = found
-        return OutputColumn(name, sql, type_, reads, False, shortened(words))
+        return OutputColumn(name, replace(found, words=shortened(words)))
 
-    def _bound_item(self, holder: exp.Expr, scope: Scope) -> tuple[str, SqlType, frozenset[str]]:
+    def _bound_item(self, holder: exp.Expr, scope: Scope) -> Expression:
         """An item of a select list that was not met before: checked, and in the engine's SQL."""
         sql, reads, duckdb_type = self._bound(holder, scope, [])
         found = TYPE_OF_DUCKDB.get(duckdb_type)
@@ -291,9 +285,9 @@ class SelectPlanner:
             hint = "CAST it, or take a part of it with EXTRACT"
             message = f"an answer cannot hold a column of type {duckdb_words(duckdb_type)}"
             raise scope.refuse(holder, "query.wrong_type", message, hint)
-        return sql, found, reads
+        return Expression(sql, found, reads)
 
 
-def _as_condition(sql: str, type_: str) -> str:
+def _as_condition(sql: str, reads: frozenset[str], type_: str) -> Expression:
     """NULL by itself has no type; as a condition it is one that never holds."""
-    return sql if type_ == "BOOLEAN" else f"CAST({sql} AS BOOLEAN)"
+    return Expression(sql if type_ == "BOOLEAN" else f"CAST({sql} AS BOOLEAN)", TYPES["BOOLEAN"], reads)

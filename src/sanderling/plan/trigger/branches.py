@@ -23,6 +23,7 @@ from sanderling.plan.trigger.constraints import Comparison, renamed
 from sanderling.plans import nodes
 from sanderling.plans.columns import of_reading
 from sanderling.plans.constraint_graph import FLOAT, INT
+from sanderling.plans.expression import Expression
 from sanderling.plans.plan import OutputColumn, Window
 from sanderling.types import TYPES, SqlType
 
@@ -47,15 +48,14 @@ class Arm:
     def place(self, output: OutputColumn) -> int:
         """Where a column stands; one that is new stands behind the others."""
         for place, known in enumerate(self.outputs):
-            if (known.sql, known.type, known.is_plain) == (output.sql, output.type, output.is_plain):
+            if known.expression == output.expression:
                 return place
         self.outputs.append(output)
         return len(self.outputs) - 1
 
     def plain(self, name: str, type_: SqlType) -> int:
         """Where a column of the stream stands."""
-        read = of_reading(name)
-        return self.place(OutputColumn(name, read, type_, frozenset((read,)), True, name))
+        return self.place(OutputColumn(name, Expression.of_column(of_reading(name), type_, name)))
 
     def finished(self) -> Draft:
         return replace(self.draft, outputs=tuple(self.outputs))
@@ -92,13 +92,11 @@ class Arms:
         shape, used = self.selects.relations.inside(self.asked, conditions, self._scope(side, table))
         constants: list[Constant] = []
         judged = [c for c in conditions if not isinstance(c, LocationInside)]
-        where, reads, words = self.selects.where(judged, scope, constants)
+        where = self.selects.where(judged, scope, constants)
         window = Window(EVENTS, stream.tick_us)
-        draft = Draft(stream, table, shape, where, reads, (), tuple(constants), used, words, None, window)
+        draft = Draft(stream, table, shape, where, (), tuple(constants), used, None, window)
         arm = Arm(len(self.all), draft)
-        arm.place(
-            OutputColumn(TS, of_reading(TS), TYPES["BIGINT"], frozenset((of_reading(TS),)), True, "time")
-        )
+        arm.place(OutputColumn(TS, Expression.of_column(of_reading(TS), TYPES["BIGINT"], "time")))
         for name in (stream.key, stream.x, stream.y):
             column = stream.column(name)
             assert column is not None

@@ -31,8 +31,9 @@ from sanderling.plan.query.selects import SelectPlanner
 from sanderling.plan.trigger.branches import Arms
 from sanderling.plan.trigger.constraints import Constraints, for_members
 from sanderling.plans import nodes, trigger_space
-from sanderling.plans.columns import constant_name, quoted
+from sanderling.plans.columns import constant_name
 from sanderling.plans.constraint_graph import Apart, Compare, Contradiction, Graph, Unbounded, complete
+from sanderling.plans.expression import Expression
 from sanderling.plans.trigger_graph import circle_in_words, stated
 from sanderling.plans.trigger_space import WHOLE, halos_of, unbounded_pair
 from sanderling.types import TYPES
@@ -141,12 +142,12 @@ class Trigger:
 
     # ----- WHEN
 
-    def _constant(self, value: float | int) -> nodes.Computed:
+    def _constant(self, value: float | int) -> Expression:
         """A number that differs from trigger to trigger of one shape."""
         name = constant_name(len(self.constants))
         type_ = TYPES["BIGINT" if isinstance(value, int) else "DOUBLE"]
         self.constants.append(Constant(name, type_, value))
-        return nodes.Computed(quoted(name), type_, frozenset((name,)), "?")
+        return Expression.of_column(name, type_, "?")
 
     def _times(self, found: Constraints) -> Iterator[nodes.TimeBound]:
         for time in found.times:
@@ -178,10 +179,10 @@ class Trigger:
 
     def _compares(
         self, found: Constraints
-    ) -> tuple[tuple[tuple[Compare, ...], tuple[nodes.Computed | None, ...]], list[exp.Expr]]:
+    ) -> tuple[tuple[tuple[Compare, ...], tuple[Expression | None, ...]], list[exp.Expr]]:
         """Compares of members with their constants, and all that is judged of whole solutions."""
         compares: list[Compare] = []
-        constants: list[nodes.Computed | None] = []
+        constants: list[Expression | None] = []
         rest = list(found.rest)
         for comparison in found.comparisons:
             values = self.arms.compared(comparison)
@@ -197,21 +198,21 @@ class Trigger:
         of_members = [part for c in rest for part in for_members(c, self.sides, self.names)]
         return (tuple(compares), tuple(constants)), of_members
 
-    def _condition(self, rest: list[exp.Expr]) -> nodes.Computed | None:
+    def _condition(self, rest: list[exp.Expr]) -> Expression | None:
         where = [written_out(c, self.row) for c in rest]
-        sql, reads, _ = self.selects.where(where, self.row, self.constants)
-        return None if sql is None else nodes.Computed(sql, TYPES["BOOLEAN"], reads, self._words(rest))
+        found = self.selects.where(where, self.row, self.constants)
+        return None if found is None else replace(found, words=self._words(rest))
 
     def _words(self, rest: list[exp.Expr]) -> str:
         """As its author wrote it: a DISTANCE is not shown as what it is computed by."""
         far = [c for c in rest if any(is_distance(n) for n in c.walk())]
-        *_, others = self.selects.where([c for c in rest if c not in far], self.row, [])
-        return shortened(" AND ".join([*([others] if others else []), *(words_of(c) for c in far)]))
+        others = self.selects.where([c for c in rest if c not in far], self.row, [])
+        return shortened(" AND ".join([*([others.words] if others else []), *(words_of(c) for c in far)]))
 
     def _completed(self, node: nodes.Solve) -> Graph:
         """The graph with all that follows; one that makes no sense is refused."""
         value = {c.name: c.value for c in self.constants}
-        graph = stated(node, lambda computed: value[next(iter(computed.reads))])
+        graph = stated(node, lambda constant: value[constant.column])
         try:
             return complete(graph)
         except Contradiction as e:

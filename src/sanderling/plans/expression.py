@@ -1,0 +1,50 @@
+"""Expressions of a row, as planning gives them: nobody has to read their SQL to know what they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from sanderling.plans.columns import is_of_query, is_of_reading, name_of, quoted
+from sanderling.types import SqlType
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """What is computed from the columns of one row, in the evaluating engine's SQL.
+
+    `reads` are all columns that it names, as columns.py calls them; `is_plain`: it is a bare column.
+    """
+
+    sql: str
+    type: SqlType
+    reads: frozenset[str]
+    is_plain: bool = False
+    # As its author wrote it; what is the same in other words is the same.
+    words: str = field(default="", compare=False)
+
+    @classmethod
+    def of_column(cls, column: str, type_: SqlType, words: str = "") -> Expression:
+        """A bare column."""
+        return cls(quoted(column), type_, frozenset((column,)), True, words)
+
+    @property
+    def column(self) -> str:
+        """The one that a plain expression shows."""
+        (column,) = self.reads
+        return column
+
+    @property
+    def of_reading(self) -> frozenset[str]:
+        """What it reads of a reading, by the stream's own names."""
+        return frozenset(name_of(column) for column in self.reads if is_of_reading(column))
+
+    @property
+    def of_query(self) -> frozenset[str]:
+        """The columns of a query's constants, and of the table that it joins, that it reads."""
+        return frozenset(filter(is_of_query, self.reads))
+
+    def cast_to(self, type_: SqlType) -> Expression:
+        """The same as another type; NULL where it has no such value."""
+        if type_ == self.type:
+            return self
+        return replace(self, sql=f"TRY_CAST({self.sql} AS {type_.duckdb})", type=type_, is_plain=False)
