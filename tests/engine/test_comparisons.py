@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sanderling.operate.where import conditions
-from sanderling.operate.where.comparisons import Comparison, comparisons, is_compared, judged_pairs, values_of
+from sanderling.operate.where.comparisons import is_compared, judged_pairs, values_of
 from sanderling.operate.where.comparisons import judged as judged_plainly
+from sanderling.plans.expression import Comparison
 from tests.engine.conditions import condition
 
 NUMBERS = [0, 1, -1, 2, 2**53, 2**53 + 1, -(2**62), 2**62]
@@ -45,7 +46,7 @@ def test_they_hold_as_in_duckdb(data: st.DataObject) -> None:
         turned = data.draw(st.booleans())
         parts.append(f'"q:p{number}" {op} "r:{name}"' if turned else f'"r:{name}" {op} "q:p{number}"')
     sql = " AND ".join(parts)
-    found = comparisons(sql)
+    found = condition(sql).comparisons
     assert found is not None
     got = judged_plainly(found, scalars, lambda name: values_of(columns[f"r:{name}"]))
     assert got is not None
@@ -68,7 +69,7 @@ def test_so_they_do_where_each_reading_has_its_own_constants(data: st.DataObject
         op = data.draw(st.sampled_from(["=", "<>"] if name == "k" else ["=", "<>", "<", "<=", ">", ">="]))
         parts.append(f'"r:{name}" {op} "q:p{number}"')
     sql = " AND ".join(parts)
-    found = comparisons(sql)
+    found = condition(sql).comparisons
     assert found is not None
     types = {name: column.type for name, column in (columns | constants).items()}
     assert all(is_compared(comparison, types) for comparison in found)
@@ -95,7 +96,7 @@ def test_constants_of_their_own_that_are_left_to_duckdb(values: list, constants:
 
 def test_between_is_two() -> None:
     sql = '"r:a" BETWEEN "q:p0" AND "q:p1" AND "q:p2" < "r:b"'
-    assert comparisons(sql) == (
+    assert condition(sql).comparisons == (
         Comparison("a", ">=", "q:p0"), Comparison("a", "<=", "q:p1"), Comparison("b", ">", "q:p2")
     )  # fmt: skip
 
@@ -104,11 +105,14 @@ def test_between_is_two() -> None:
     "sql",
     [
         '"r:a" + 1 > "q:p0"', '"r:a" > "q:p0" OR "r:b" > "q:p1"', 'NOT "r:a" > "q:p0"', '"r:a" > "r:b"',
-        '("r:a" > "q:p0")', '"r:a" > "q:p0" AND', '"r:a" IN ("q:p0", "q:p1")', '"r:a" > "q:speed"', "",
+        '("r:a" > "q:p0")', '"r:a" > "q:p0" AND "r:b"', '"r:a" IN ("q:p0", "q:p1")', '"r:a" > "q:speed"',
+        "TRUE", '"r:a" BETWEEN SYMMETRIC "q:p0" AND "q:p1"', '"r:a" BETWEEN "q:p0" AND 5', '"q:p0" > "q:p1"',
+        '"r:a" > "q:p0" AND ("r:b" > "q:p1" AND "r:b" < "q:p2")', '"c0" > "q:p0"', '"n:a" > "q:p0"',
+        '"r:a"', '"r:a" > 5',
     ],
 )  # fmt: skip
 def test_all_else_is_not_plain(sql: str) -> None:
-    assert comparisons(sql) is None
+    assert condition(sql).comparisons is None
 
 
 def test_what_is_compared_otherwise_is_left_to_duckdb() -> None:

@@ -158,7 +158,7 @@ def scripts(draw: st.DrawFn) -> str:
 
 def said(e: Expression) -> object:
     """All of an expression, its words too; sets in order."""
-    return e.sql, e.type.name, sorted(e.reads), e.is_plain, e.words
+    return e.sql, e.type.name, sorted(e.reads), e.is_plain, e.comparisons, e.words
 
 
 def dump(plan: Plan) -> object:

@@ -2,7 +2,7 @@
 
 columns.py     what columns are called where expressions are evaluated
 plan.py        a plan: streams with their templates, regions and queries, tables, trees
-expression.py  what is computed of a row: its SQL, what it reads, its type
+expression.py  what is computed of a row: its SQL, what it reads, its type, its plain comparisons
 nodes.py       what a tree does, node by node
 growth.py      how one version of a plan becomes the next
 tables.py      tables as signed rows, each from a time on

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from sanderling.plans.columns import is_of_query, is_of_reading, name_of, quoted
 from sanderling.types import SqlType
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A reading's column, by the stream's own name, beside a constant; `op` is = <> < <= > or >=."""
+
+    column: str
+    op: str
+    constant: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,19 +22,21 @@ class Expression:
     """What is computed from the columns of one row, in the evaluating engine's SQL.
 
     `reads` are all columns that it names, as columns.py calls them; `is_plain`: it is a bare column.
+    `comparisons` say all of a condition that only compares, and all of them have to hold; None: it does more.
     """
 
     sql: str
     type: SqlType
     reads: frozenset[str]
     is_plain: bool = False
+    comparisons: tuple[Comparison, ...] | None = None
     # As its author wrote it; what is the same in other words is the same.
     words: str = field(default="", compare=False)
 
     @classmethod
     def of_column(cls, column: str, type_: SqlType, words: str = "") -> Expression:
         """A bare column."""
-        return cls(quoted(column), type_, frozenset((column,)), True, words)
+        return cls(quoted(column), type_, frozenset((column,)), True, words=words)
 
     @property
     def column(self) -> str:
@@ -47,4 +58,4 @@ class Expression:
         """The same as another type; NULL where it has no such value."""
         if type_ == self.type:
             return self
-        return replace(self, sql=f"TRY_CAST({self.sql} AS {type_.duckdb})", type=type_, is_plain=False)
+        return Expression(f"TRY_CAST({self.sql} AS {type_.duckdb})", type_, self.reads, words=self.words)

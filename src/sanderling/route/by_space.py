@@ -23,12 +23,13 @@ from sanderling.kernels.trigger.sightings import dealt
 from sanderling.kernels.trigger.tracts import UPWARD, Sides
 from sanderling.kernels.trigger.tracts import reached as all_reached
 from sanderling.plans import nodes
+from sanderling.plans.columns import by_place
 from sanderling.plans.nodes import solve_of
 from sanderling.plans.plan import Plan
 from sanderling.plans.trigger_space import WHOLE, side_of
 from sanderling.route.sightings import lists_in, lists_of
 
-X, Y = "c2", "c3"  # of a branch's rows (plan/trigger/branches.py)
+X, Y = by_place(2), by_place(3)  # of a branch's rows (plan/trigger/branches.py)
 
 
 class Partition(NamedTuple):

@@ -8,7 +8,7 @@ from typing import TypeVar
 from sanderling.catalog import Column, Stream
 from sanderling.encoding import Encoding, Unreadable
 from sanderling.plans.constraint_graph import Compare
-from sanderling.plans.expression import Expression
+from sanderling.plans.expression import Comparison, Expression
 from sanderling.plans.growth import Gone, Growth
 from sanderling.plans.nodes import (
     Aggregate,
@@ -46,9 +46,9 @@ from sanderling.sealed import broken, read, write
 T = TypeVar("T")
 
 CLASSES: tuple[type, ...] = (
-    Column, Stream, Compare, Expression, Gone, Growth, Nearest, OutputColumn, Plan, PlannedQueries,
-    PlannedTable, PlannedTree, Regions, StreamPlan, Template, Window, Aggregate, Branch, Distinct,
-    DistanceBound, First, Join, Near, Order, Select, SetOperation, Solve, Sum, TableRows, TimeBound,
+    Column, Stream, Compare, Comparison, Expression, Gone, Growth, Nearest, OutputColumn, Plan,
+    PlannedQueries, PlannedTable, PlannedTree, Regions, StreamPlan, Template, Window, Aggregate, Branch,
+    Distinct, DistanceBound, First, Join, Near, Order, Select, SetOperation, Solve, Sum, TableRows, TimeBound,
     Union, Value, Variable,
 )  # fmt: skip
 PLANS = Encoding(*CLASSES)

@@ -19,7 +19,7 @@ from sanderling.figures import Figures
 from sanderling.kernels.inside.cross import Moves, Rules
 from sanderling.operate.readings.pairs import MoveBatch
 from sanderling.operate.readings.readings import LastReadings, Stored
-from sanderling.operate.where.comparisons import comparisons, is_compared
+from sanderling.operate.where.comparisons import is_compared
 from sanderling.operate.where.conditions import Columns, Condition, distinct_conditions, truth
 from sanderling.operate.where.orders import BY_DUCKDB, PLAINLY, First, Ordered, Orders
 from sanderling.operate.where.slots import slots_of
@@ -114,7 +114,7 @@ class Asks:
     def _is_plain(self, template: Template, constants: pa.Table) -> bool:
         """Whether the condition is judged without DuckDB."""
         assert template.where is not None
-        found = comparisons(template.where.sql)
+        found = template.where.comparisons
         if found is None:
             return False
         types = self._types() | {field.name: field.type for field in constants.schema}

@@ -6,10 +6,8 @@ whole number beside a double is one.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -19,22 +17,7 @@ import pyarrow.compute as pc
 
 from sanderling.arrays import Bools
 from sanderling.plans.columns import of_reading
-
-COLUMN, CONSTANT = r'"r:([^"]+)"', r'"(q:p\d+)"'
-OP = r"(=|<>|<=|>=|<|>)"
-FORMS = (
-    (re.compile(f"{COLUMN} {OP} {CONSTANT}"), False),
-    (re.compile(f"{CONSTANT} {OP} {COLUMN}"), True),
-)
-BETWEEN = re.compile(f"{COLUMN} BETWEEN {CONSTANT} AND {CONSTANT}")
-TURNED = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    column: str
-    op: str
-    constant: str
+from sanderling.plans.expression import Comparison
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,33 +30,6 @@ class Numbers:
 
 
 Values: TypeAlias = Numbers | pa.ChunkedArray | None  # numbers, texts, or neither
-
-
-@lru_cache(maxsize=10_000)
-def comparisons(sql: str) -> tuple[Comparison, ...] | None:
-    """A condition as such, if it is nothing but comparisons and AND."""
-    found: list[Comparison] = []
-    at = 0
-    while True:
-        between = BETWEEN.match(sql, at)
-        if between is not None:
-            column, low, high = between.groups()
-            found += [Comparison(column, ">=", low), Comparison(column, "<=", high)]
-            at = between.end()
-        else:
-            match, is_turned = next(
-                ((m, t) for form, t in FORMS if (m := form.match(sql, at))), (None, False)
-            )
-            if match is None:
-                return None
-            first, op, last = match.groups()
-            found.append(Comparison(last, TURNED[op], first) if is_turned else Comparison(first, op, last))
-            at = match.end()
-        if at == len(sql):
-            return tuple(found)
-        if not sql.startswith(" AND ", at):
-            return None
-        at += len(" AND ")
 
 
 def is_compared(comparison: Comparison, types: Mapping[str, pa.DataType]) -> bool:

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from sanderling import relational
 from sanderling.arrays import I64, Bools
-from sanderling.operate.where.comparisons import Values, comparisons, values_of
+from sanderling.operate.where.comparisons import Values, values_of
 from sanderling.operate.where.comparisons import judged as judged_plainly
 from sanderling.operate.where.comparisons import judged_pairs as pairs_judged_plainly
 from sanderling.plans.columns import is_of_reading, name_of, of_reading
@@ -36,7 +36,7 @@ class Condition:
 
     def holds(self, n: int, reading: Columns, values: Callable[[str], Values]) -> Bools:
         """For each of n readings, whether it is satisfied; NULL is not."""
-        plain = comparisons(self.where.sql)
+        plain = self.where.comparisons
         verdict = None if plain is None else judged_plainly(plain, self.constants, values)
         if verdict is not None:
             return verdict
@@ -59,10 +59,9 @@ def pairs_judged(template: Template, reading: Columns, constants: pa.Table, in_t
     at = pa.array(in_template)
     known = cache(reading)
     asked = cache(lambda name: constants.column(name).take(at))
-    plain = comparisons(where.sql)
-    if plain is not None:
+    if where.comparisons is not None:
         verdict = pairs_judged_plainly(
-            plain, lambda name: values_of(known(name)), lambda name: values_of(asked(name))
+            where.comparisons, lambda name: values_of(known(name)), lambda name: values_of(asked(name))
         )
         if verdict is not None:
             return verdict

@@ -20,9 +20,9 @@ import pyarrow as pa
 from sanderling.arrays import I32, I64, Bools
 from sanderling.kernels.order import ordered_by
 from sanderling.kernels.trigger.sightings import listed_by_slot
-from sanderling.operate.where.comparisons import Comparison, Numbers, comparisons, is_number, values_of
+from sanderling.operate.where.comparisons import Numbers, is_number, values_of
 from sanderling.plans.columns import of_reading
-from sanderling.plans.expression import Expression
+from sanderling.plans.expression import Comparison, Expression
 
 Values = npt.NDArray[Any]
 
@@ -76,9 +76,9 @@ class Slots:
 
 def slots_of(where: Expression, constants: pa.Table, types: Mapping[str, pa.DataType]) -> Slots | None:
     """Of the column that leaves the fewest; None if no column has stretches. `types` are of readings."""
-    found = comparisons(where.sql)
-    names = dict.fromkeys(c.column for c in found or ())
-    all_ = [_of_column(name, found or (), constants, types) for name in names]
+    found = where.comparisons or ()
+    names = dict.fromkeys(c.column for c in found)
+    all_ = [_of_column(name, found, constants, types) for name in names]
     return min((s for s in all_ if s is not None), key=_share, default=None)
 
 

@@ -23,7 +23,7 @@ from sanderling.language.statements import Span, Spot
 from sanderling.macros import BACKSLASH
 from sanderling.plan.expressions import functions
 from sanderling.plan.expressions.patterns import is_whole_pattern
-from sanderling.plan.expressions.rewrite import engine_sql, pair_column
+from sanderling.plan.expressions.rewrite import for_engine, pair_column
 from sanderling.plan.expressions.times import time_of
 from sanderling.plans.columns import (
     constant_name,
@@ -390,7 +390,7 @@ def try_out(sql: str, columns: dict[str, SqlType]) -> None:
 
 def bind(node: exp.Expr, scope: Scope, columns: dict[str, SqlType]) -> str:
     """The type of a checked expression; a misfit is pointed at where it stands."""
-    sql = engine_sql(node, scope)[0]
+    sql = for_engine(node, scope).sql
     try:
         (type_,) = types_of([sql], columns)
         try_out(sql, columns)
@@ -412,7 +412,7 @@ def _misfit(
     # The smallest part that does not bind is the one to point at.
     for part in reversed(parts if len(parts) <= MOST_PARTS_TRIED else []):
         try:
-            sql = engine_sql(part, scope)[0]
+            sql = for_engine(part, scope).sql
             types_of([sql], columns)
             try_out(sql, columns)
         except relational.Refused as smaller:

@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from sanderling.plan.expressions import functions
 from sanderling.plan.expressions.check import Scope, duckdb_words
-from sanderling.plan.expressions.rewrite import engine_sql
+from sanderling.plan.expressions.rewrite import for_engine
 from sanderling.plan.expressions.times import time_of
 
 NUMBER, TEXT, TRUTH, TIME = "a number", "a STRING", "a BOOLEAN", "a time"
@@ -82,9 +82,9 @@ class _Typed:
             self._ask(level)
 
     def _ask(self, parts: list[exp.Expr]) -> None:
-        written = [engine_sql(self.twins[id(p)], self.scope) for p in parts]
-        reads = frozenset().union(*(r for _, r in written))
-        for part, type_ in zip(parts, self.types_of(tuple(sql for sql, _ in written), reads), strict=True):
+        written = [for_engine(self.twins[id(p)], self.scope) for p in parts]
+        reads = frozenset().union(*(w.reads for w in written))
+        for part, type_ in zip(parts, self.types_of(tuple(w.sql for w in written), reads), strict=True):
             self._know(part, type_)
 
     def _know(self, part: exp.Expr, type_: str) -> None:

@@ -6,7 +6,7 @@ differently are in meanings.py.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sqlglot import exp
 from sqlglot.errors import ErrorLevel, UnsupportedError
@@ -33,11 +33,19 @@ def pair_column(name: str, like: exp.Expr | None = None) -> exp.Column:
     return column
 
 
-def engine_sql(node: exp.Expr, scope: Scope) -> tuple[str, frozenset[str]]:
+class ForEngine(NamedTuple):
+    """An expression as the evaluating engine is given it."""
+
+    sql: str
+    reads: frozenset[str]
+    tree: exp.Expr
+
+
+def for_engine(node: exp.Expr, scope: Scope) -> ForEngine:
     """The expression in the evaluating engine's SQL, and the pair columns it reads. Linear in its size."""
     if isinstance(node, exp.Column):
-        name = _rewritten(node, scope).name
-        return quoted(name), frozenset((name,))
+        column = _rewritten(node, scope)
+        return ForEngine(quoted(column.name), frozenset((column.name,)), column)
     holder = exp.Paren(this=node.copy())
     at_top = _at_top(holder.this)
     reads = set()
@@ -56,7 +64,7 @@ def engine_sql(node: exp.Expr, scope: Scope) -> tuple[str, frozenset[str]]:
         new.meta["fails"] = can_fail
         if new is not n:
             above.set(key, new, index)
-    return _text(holder.this, node, scope), frozenset(reads)
+    return ForEngine(_text(holder.this, node, scope), frozenset(reads), holder.this)
 
 
 def _at_top(node: exp.Expr) -> set[int]:

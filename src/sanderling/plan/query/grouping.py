@@ -18,7 +18,7 @@ from sanderling.plan.expressions.check import (
     span_of,
 )
 from sanderling.plan.expressions.distances import is_distance, written_out
-from sanderling.plan.expressions.rewrite import engine_sql
+from sanderling.plan.expressions.rewrite import for_engine
 from sanderling.plan.expressions.written import plain, selected
 from sanderling.plan.names.sides import Derived, GroupScope, RowScope, Side
 from sanderling.plan.query.selects import SelectPlanner
@@ -260,7 +260,7 @@ class _Grouped:
         """What is the same for expressions that mean the same."""
         holder = exp.Paren(this=written_out(node, self.under))
         resolve_previous(holder, self.under)
-        return engine_sql(holder.this, self.under)[0]
+        return for_engine(holder.this, self.under).sql
 
     def replaced(self, node: exp.Expr) -> exp.Expr:
         """The same with what is grouped by, and aggregates, as columns of the groups."""

@@ -26,8 +26,9 @@ from sanderling.plan.expressions.check import (
     resolve_previous,
     types_of,
 )
+from sanderling.plan.expressions.comparisons import comparisons_in
 from sanderling.plan.expressions.families import settle
-from sanderling.plan.expressions.rewrite import engine_sql
+from sanderling.plan.expressions.rewrite import ForEngine, for_engine
 from sanderling.plan.names.nexts import NextScope
 from sanderling.plan.query.relations import Relations, Shape
 from sanderling.plans.columns import constant_name, of_query, of_reading
@@ -122,13 +123,13 @@ class SelectPlanner:
         check(node, nexts)
         words = self._words(node, nexts)
         holder = exp.Paren(this=node)
-        sql, reads, type_ = self._bound(holder, nexts, [])
+        found, type_ = self._bound(holder, nexts, [])
         if type_ not in ("BOOLEAN", '"NULL"', "NULL"):
             raise nexts.refuse(
                 clause.condition, "query.wrong_type",
                 f"UNTIL needs a condition, this is {duckdb_words(type_)}", "compare it with something",
             )  # fmt: skip
-        return Window(clause.kind, 0, replace(_as_condition(sql, reads, type_), words=shortened(words)))
+        return Window(clause.kind, 0, replace(_as_condition(found, type_), words=shortened(words)))
 
     def condition(self, node: exp.Expr, scope: Scope) -> tuple[Expression, list[Constant]]:
         """A condition by itself, and its constants."""
@@ -166,13 +167,13 @@ class SelectPlanner:
         self, holder: exp.Expr, scope: Scope, constants: list[Constant], first: exp.Expr
     ) -> Expression:
         """A condition that was not met before: checked, and in the engine's SQL."""
-        sql, reads, type_ = self._bound(holder, scope, constants)
+        found, type_ = self._bound(holder, scope, constants)
         if type_ not in ("BOOLEAN", '"NULL"', "NULL"):
             raise scope.refuse(
                 first, "query.wrong_type", f"a condition is needed here, this is {duckdb_words(type_)}",
                 "compare it with something",
             )  # fmt: skip
-        return _as_condition(sql, reads, type_)
+        return _as_condition(found, type_)
 
     def _words(self, node: exp.Expr, scope: Scope) -> str:
         try:
@@ -184,15 +185,13 @@ class SelectPlanner:
         """What the same expression means the same under."""
         return (*scope.meaning(), *(c.type.name for c in constants))
 
-    def _bound(
-        self, holder: exp.Expr, scope: Scope, constants: list[Constant]
-    ) -> tuple[str, frozenset[str], str]:
-        """What stands in the holder: its SQL, the pair columns it reads, its type in DuckDB."""
+    def _bound(self, holder: exp.Expr, scope: Scope, constants: list[Constant]) -> tuple[ForEngine, str]:
+        """What stands in the holder, for the evaluating engine, and its type there."""
         resolve_previous(holder, scope)
         self._settle(holder, scope, constants)
-        sql, reads = engine_sql(holder.this, scope)
-        types = {n: t for n, t in self._pair_types(scope, constants).items() if n in reads}
-        return sql, reads, bind(holder.this, scope, types)
+        found = for_engine(holder.this, scope)
+        types = {n: t for n, t in self._pair_types(scope, constants).items() if n in found.reads}
+        return found, bind(holder.this, scope, types)
 
     def _settle(self, holder: exp.Expr, scope: Scope, constants: list[Constant]) -> None:
         """What stands side by side goes together; an expression that does not bind at all is told as such."""
@@ -275,19 +274,22 @@ class SelectPlanner:
 
     def _bound_item(self, holder: exp.Expr, scope: Scope) -> Expression:
         """An item of a select list that was not met before: checked, and in the engine's SQL."""
-        sql, reads, duckdb_type = self._bound(holder, scope, [])
-        found = TYPE_OF_DUCKDB.get(duckdb_type)
+        (sql, reads, _), duckdb_type = self._bound(holder, scope, [])
+        type_ = TYPE_OF_DUCKDB.get(duckdb_type)
         if duckdb_type.startswith("DECIMAL"):
-            found, sql = TYPE_OF_DUCKDB["DOUBLE"], f"CAST({sql} AS DOUBLE)"
+            type_, sql = TYPE_OF_DUCKDB["DOUBLE"], f"CAST({sql} AS DOUBLE)"
         if duckdb_type == '"NULL"':
-            found, sql = TYPE_OF_DUCKDB["INTEGER"], f"CAST({sql} AS INTEGER)"
-        if found is None:
+            type_, sql = TYPE_OF_DUCKDB["INTEGER"], f"CAST({sql} AS INTEGER)"
+        if type_ is None:
             hint = "CAST it, or take a part of it with EXTRACT"
             message = f"an answer cannot hold a column of type {duckdb_words(duckdb_type)}"
             raise scope.refuse(holder, "query.wrong_type", message, hint)
-        return Expression(sql, found, reads)
+        return Expression(sql, type_, reads)
 
 
-def _as_condition(sql: str, reads: frozenset[str], type_: str) -> Expression:
+def _as_condition(found: ForEngine, type_: str) -> Expression:
     """NULL by itself has no type; as a condition it is one that never holds."""
-    return Expression(sql if type_ == "BOOLEAN" else f"CAST({sql} AS BOOLEAN)", TYPES["BOOLEAN"], reads)
+    boolean = TYPES["BOOLEAN"]
+    if type_ != "BOOLEAN":
+        return Expression(f"CAST({found.sql} AS BOOLEAN)", boolean, found.reads)
+    return Expression(found.sql, boolean, found.reads, comparisons=comparisons_in(found.tree))

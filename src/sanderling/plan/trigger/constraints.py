@@ -17,9 +17,10 @@ from sqlglot import exp
 
 from sanderling.language.grammar.dialect import LocationInside
 from sanderling.language.grammar.trigger import Before, Duration, Within
+from sanderling.plan.expressions.comparisons import COMPARISONS, TURNED
 from sanderling.plan.expressions.distances import is_distance, uses_of
 from sanderling.plan.names.sides import RowScope, Side
-from sanderling.plan.trigger.times import COMPARISONS, TURNED, Apart, aparts, duration, exact
+from sanderling.plan.trigger.times import Apart, aparts, duration, exact
 
 # What the search has to understand: under OR and NOT it would be judged too late to bound anything.
 ALONE: dict[type[exp.Expr], tuple[str, str]] = {

@@ -19,12 +19,8 @@ from sanderling.clock import UNITS_US
 from sanderling.errors import did_you_mean
 from sanderling.language.grammar.trigger import Before, Duration
 from sanderling.language.grammar.window import LONGEST_US
+from sanderling.plan.expressions.comparisons import COMPARISONS, TURNED
 from sanderling.plan.names.sides import RowScope
-
-COMPARISONS: dict[type[exp.Expr], str] = {
-    exp.EQ: "=", exp.NEQ: "<>", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">="
-}  # fmt: skip
-TURNED = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 @dataclass(frozen=True, slots=True)
