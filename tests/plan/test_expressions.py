@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 
 import pytest
@@ -118,3 +119,11 @@ def test_a_cast_is_no_bare_column_any_more() -> None:
     cast = column.cast_to(TYPES["BIGINT"])
     assert (cast.sql, cast.type, cast.is_plain) == ('TRY_CAST("r:id" AS BIGINT)', TYPES["BIGINT"], False)
     assert column.cast_to(TYPES["INT"]) is column
+
+
+def test_a_worker_gets_what_was_planned() -> None:
+    template = template_of("SELECT id, speed * 2 AS twice FROM taxis WHERE speed > 5 AND kind = 'a'")
+    again = pickle.loads(pickle.dumps(template))
+    assert again == template
+    assert again.where.words == "speed > ? AND kind = ?"
+    assert [o.expression.words for o in again.outputs] == ["id", "speed * 2"]

@@ -59,3 +59,13 @@ class Expression:
         if type_ == self.type:
             return self
         return Expression(f"TRY_CAST({self.sql} AS {type_.duckdb})", type_, self.reads, words=self.words)
+
+    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
+        # A bare column is told by its name: plans have many, and go to every worker.
+        if self.is_plain:
+            return _of_column, (self.column, self.type, self.words)
+        return Expression, (self.sql, self.type, self.reads, False, self.comparisons, self.words)
+
+
+def _of_column(column: str, type_: SqlType, words: str) -> Expression:
+    return Expression.of_column(column, type_, words)
