@@ -12,10 +12,13 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NewType
 
 import numpy as np
 import pyarrow as pa
+
+# By which figures are told apart; all of them are made in plans/operator_ids.py.
+OperatorId = NewType("OperatorId", str)
 
 SCHEMA = pa.schema([
     ("operator", pa.string()), ("rows_in", pa.int64()), ("rows_out", pa.int64()), ("seconds", pa.float64()),
@@ -42,26 +45,26 @@ class Figures:
     """By operator. Those that work for all queries of a stream are named by it, others by their template."""
 
     def __init__(self) -> None:
-        self._by_operator: dict[str, Figure] = {}
+        self._by_operator: dict[OperatorId, Figure] = {}
 
     def __len__(self) -> int:
         return len(self._by_operator)
 
     def add(
         self,
-        operator: str,
+        operator: OperatorId,
         rows_in: int | np.integer[Any] = 0,
         rows_out: int | np.integer[Any] = 0,
         seconds: float = 0.0,
     ) -> None:
         self._by_operator.setdefault(operator, Figure()).add(int(rows_in), int(rows_out), seconds)
 
-    def hold(self, operator: str, rows: int) -> None:
+    def hold(self, operator: OperatorId, rows: int) -> None:
         """So many now, whatever there were before."""
         self._by_operator.setdefault(operator, Figure()).held = int(rows)
 
     @contextmanager
-    def timed(self, operator: str) -> Iterator[None]:
+    def timed(self, operator: OperatorId) -> Iterator[None]:
         started = time.perf_counter()
         yield
         self.add(operator, seconds=time.perf_counter() - started)
@@ -69,7 +72,7 @@ class Figures:
     def clear(self) -> None:
         self._by_operator.clear()
 
-    def get(self, operator: str) -> Figure | None:
+    def get(self, operator: OperatorId) -> Figure | None:
         return self._by_operator.get(operator)
 
     def table(self) -> pa.Table:
@@ -83,7 +86,7 @@ class Tally:
 
     def __init__(self) -> None:
         self._sums = Figures()
-        self._held: dict[tuple[str, str], int] = {}  # by operator, and by who holds it
+        self._held: dict[tuple[OperatorId, str], int] = {}  # by operator, and by who holds it
 
     def take(self, who: str, table: pa.Table) -> None:
         """What one of them did in a batch."""
@@ -92,7 +95,7 @@ class Tally:
             if row["held"] is not None:
                 self._held[row["operator"], who] = row["held"]
 
-    def of(self, operators: Iterable[str]) -> Figure:
+    def of(self, operators: Iterable[OperatorId]) -> Figure:
         """Of a line of a plan: of these operators together."""
         found = Figure()
         for operator in operators:

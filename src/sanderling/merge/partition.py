@@ -18,6 +18,7 @@ from sanderling.merge.composed import Closed, Composed, Input
 from sanderling.merge.latest import MergeLatest, Order
 from sanderling.merge.nearest import MergeNearest
 from sanderling.operate.consolidate import consolidate
+from sanderling.plans import operator_ids
 from sanderling.plans.plan import Plan, Plans, StreamPlan
 from sanderling.route.by_space import Partition
 from sanderling.route.controls import told_figures
@@ -119,7 +120,7 @@ class Merge:
                 out.append(parcel)
         inputs: dict[int, Input] = {}
         for (kind, stream, template), mine in together.items():
-            with self.figures.timed(f"merge {template}"):
+            with self.figures.timed(operator_ids.merge(template)):
                 if kind == Kind.CANDIDATES:
                     lists = [(p.header["shard"], p.table) for p in mine if p.table.num_rows]
                     rows = self.nearest[template].advance(lists) if lists else pa.table({})
@@ -143,13 +144,13 @@ class Merge:
         out += self._compose(inputs, [p for p in parcels if p.kind == Kind.CLOCK])
         if self.is_counting:
             for number, composed in self.composed.items():
-                composed.tree.count_into(self.figures, f"tree {number}")
+                composed.tree.count_into(self.figures, number)
             if len(self.figures):
                 out.append(told_figures(f"merge {self.number}", "", self.figures))
         return out + self._answers(parcels)
 
     def _count(self, template: int, came: list[Parcel], told: pa.Table) -> None:
-        self.figures.add(f"merge {template}", sum(count(p.table) for p in came), count(told))
+        self.figures.add(operator_ids.merge(template), sum(count(p.table) for p in came), count(told))
 
     # ----- the last readings of all
 
@@ -173,7 +174,7 @@ class Merge:
             order.append([_of_shard(p) for p in mine if p.kind == Kind.LISTING and not p.header["is_anew"]])
             for number, part in parts.items():
                 came = [p for p in mine if p.kind == Kind.CANDIDATES and p.header["template"] == number]
-                with self.figures.timed(f"merge {number}"):
+                with self.figures.timed(operator_ids.merge(number)):
                     rows = part.advance([_of_shard(p) for p in came], order)
                 self._count(number, came, rows)
                 if rows.num_rows:

@@ -33,6 +33,7 @@ from sanderling.operate.where.asks import Asks
 from sanderling.operate.where.orders import ANEW, Chooser, Orders
 from sanderling.operate.window.past import Past
 from sanderling.operate.working import Working
+from sanderling.plans import operator_ids
 from sanderling.plans.plan import ALWAYS, NEVER, StreamPlan
 from sanderling.route.pack import focal_columns
 from sanderling.route.parcels import Kind, Parcel
@@ -173,7 +174,7 @@ class StreamShard:
             readings = readings.filter(pa.array(~is_late))
         if parcel.kind == Kind.READINGS:
             self._see_first(ends[~is_late])
-            self.figures.add(f"readings {self.stream.name}", readings.num_rows)
+            self.figures.add(operator_ids.readings(self.stream.name), readings.num_rows)
             self.objects.accept(readings)
             self._accept_focals(self._followed(readings), is_own=True)
         else:
@@ -298,7 +299,7 @@ class StreamShard:
         rows_before = self.objects.row_of.copy()
         moves, focal_moves = self.close_readings(target)
         self.clock.closed_to = target
-        self.figures.add(f"readings {self.stream.name}", rows_out=len(moves))
+        self.figures.add(operator_ids.readings(self.stream.name), rows_out=len(moves))
         columns, due = self.asks.moves(moves, self.objects), self.orders.due(self.price)
         return self.working.apply(Moved(self.now, moves, columns, rows_before, focal_moves, due))
 
@@ -344,9 +345,9 @@ class StreamShard:
     def counted(self) -> Figures:
         """What was done in this batch, and what is held now."""
         figures, name = self.figures, self.stream.name
-        figures.hold(f"readings {name}", int(np.count_nonzero(self.objects.row_of >= 0)))
+        figures.hold(operator_ids.readings(name), int(np.count_nonzero(self.objects.row_of >= 0)))
         if self.past.held is not None:
-            figures.hold(f"history {name}", len(self.past.held.history))
+            figures.hold(operator_ids.history(name), len(self.past.held.history))
         self.orders.tell(figures)
         return figures
 

@@ -38,7 +38,7 @@ from sanderling.operate.pieces import Pieces
 from sanderling.operate.sql.constants import Constants
 from sanderling.operate.sql.signed import Signed
 from sanderling.operate.trigger.sightings import Sightings
-from sanderling.plans import nodes
+from sanderling.plans import nodes, operator_ids
 from sanderling.plans.columns import by_places
 from sanderling.plans.nodes import Node, children_of, numbered, solve_of
 from sanderling.route.by_space import ALONE, Partition
@@ -225,12 +225,12 @@ class Tree:
         for station in self.stations:
             station.rows_in, station.guests, station.rows_out, station.seconds = 0, 0, 0, 0.0
 
-    def count_into(self, figures: Figures, name: str) -> None:
+    def count_into(self, figures: Figures, template: int) -> None:
         """What each station has done since; those that did nothing hold what they held, or less with time."""
         for number, station in enumerate(self.stations):
             is_busy = station.rows_in or station.rows_out or station.guests
             if is_busy or isinstance(station.operator, Expires):
-                operator = f"{name} {number}"
+                operator = operator_ids.node(template, number)
                 figures.add(operator, station.rows_in, station.rows_out, station.seconds)
                 if station.operator is not None:
                     figures.hold(operator, station.held())

@@ -66,12 +66,6 @@ class Window:
         return self.kind in (PER_KEY, NEXT, UNTIL)
 
 
-def window_operator(stream: str, window: Window) -> str:
-    """What figures call a window of a stream."""
-    until = None if window.until is None else window.until.sql
-    return f"window {stream} {window.kind} {window.size} {until}"
-
-
 @dataclass(frozen=True, slots=True)
 class Template:
     """Queries of one shape: everything about them but their constants."""
@@ -343,7 +337,6 @@ __all__ = [
     "ALWAYS", "EVENTS", "NEVER", "NEXT", "NO_NEAREST", "NO_QUERIES", "PER_KEY",
     "ROWS", "TIME", "UNTIL", "Nearest", "OutputColumn", "Plan", "PlannedQueries", "PlannedQuery",
     "PlannedTable", "PlannedTree", "Plans", "Regions", "StreamPlan", "Template", "Window",
-    "window_operator",
 ]  # fmt: skip
 
 

@@ -6,7 +6,8 @@ from enum import StrEnum
 
 import pyarrow as pa
 
-from sanderling.figures import Tally
+from sanderling.figures import OperatorId, Tally
+from sanderling.plans.operator_ids import by_pair, by_reading, inside_first, order
 from sanderling.plans.plan import StreamPlan, Template
 
 # With fewer distinct conditions than this every reading is judged by each of them, at first.
@@ -43,7 +44,7 @@ def first_at_first(conditions: int) -> First:
 
 def first_in_force(plan: StreamPlan, template: Template, figures: Tally | None) -> First:
     """As most shards have it; as all of them begin, if nothing has been told."""
-    shards, inside = _held(figures, f"order {template.id}"), _held(figures, f"inside first {template.id}")
+    shards, inside = (_held(figures, of(template.id)) for of in (order, inside_first))
     if shards and inside is not None:
         return First.INSIDE if 2 * inside > shards else First.WHERE
     constants = next(c for t, c in zip(plan.templates, plan.constants, strict=True) if t.id == template.id)
@@ -53,15 +54,15 @@ def first_in_force(plan: StreamPlan, template: Template, figures: Tally | None) 
 
 def choice_words(template: Template, figures: Tally | None) -> tuple[str, ...]:
     """In how many shards WHERE comes first, and by which counts; nothing if there is no choice."""
-    shards, inside = _held(figures, f"order {template.id}"), _held(figures, f"inside first {template.id}")
+    shards, inside = (_held(figures, of(template.id)) for of in (order, inside_first))
     if not shards or inside is None or template.is_nearest:
         return ()
     where = f"before INSIDE in {shards - inside} of {shards} shard{'' if shards == 1 else 's'}"
-    readings, pairs = _held(figures, f"by reading {template.id}"), _held(figures, f"by pair {template.id}")
+    readings, pairs = (_held(figures, of(template.id)) for of in (by_reading, by_pair))
     if readings is None or pairs is None:
         return (f"{where}, with too little counted to choose",)
     return (f"{where}: at the last look {readings:,} readings to judge, or {pairs:,} pairs",)
 
 
-def _held(figures: Tally | None, operator: str) -> int | None:
+def _held(figures: Tally | None, operator: OperatorId) -> int | None:
     return None if figures is None else figures.of((operator,)).held

@@ -24,6 +24,7 @@ from sanderling.operate.readings.pairs import MoveBatch, PairBatch
 from sanderling.operate.where.asks import Asks
 from sanderling.operate.where.orders import Ordered
 from sanderling.operate.where.probe import a_few, found, taken
+from sanderling.plans import operator_ids
 from sanderling.plans.plan import StreamPlan
 from sanderling.space.geometry import Geometry
 
@@ -121,7 +122,7 @@ class Inside:
     def apply(self, state: InsideState, given: Moved) -> list[DeltaBatch]:
         """The changes of all live queries over the ticks that have just closed."""
         self._probe(state, [o for o in given.due if o.template.window is None], given)
-        name = f"inside {self.plan.stream.name}"
+        name = operator_ids.inside_all(self.plan.stream.name)
         self.asks.figures.add(name, len(given.moves))
         with self.asks.figures.timed(name):
             return self._changes(state, given)

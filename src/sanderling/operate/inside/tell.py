@@ -19,6 +19,7 @@ from sanderling.operate.readings.pairs import PairBatch
 from sanderling.operate.readings.readings import Stored
 from sanderling.operate.where.asks import Asks, columns_of
 from sanderling.operate.where.conditions import pairs_judged
+from sanderling.plans import operator_ids
 from sanderling.plans.plan import StreamPlan, Template
 from sanderling.space.coverages import are_by_bounds
 from sanderling.space.polygon import holds_exactly
@@ -52,7 +53,7 @@ class Tell:
         for template, constants in zip(self.plan.templates, self.plan.constants, strict=True):
             mine = pairs.take(template_of == template.id) if len(self.plan.templates) > 1 else pairs
             if len(mine):
-                self.asks.figures.add(f"inside {template.id}", rows_out=len(mine))
+                self.asks.figures.add(operator_ids.inside(template.id), rows_out=len(mine))
                 self._count(mine, template)
                 told += self._told(mine, template, constants, objects, number)
         return told
@@ -71,7 +72,7 @@ class Tell:
         else:
             rows = self._consolidated(rows, template)
         seconds = time.perf_counter() - started
-        self.asks.figures.add(f"select {template.id}", found, rows.num_rows, seconds)
+        self.asks.figures.add(operator_ids.select(template.id), found, rows.num_rows, seconds)
         if template.is_of_last:
             return [LatestBatch(template.id, rows)]
         return [DeltaBatch(template.id, rows)] if rows.num_rows else []
@@ -93,7 +94,7 @@ class Tell:
         started = time.perf_counter()
         rows = sightings(row, tick, start, query, template, objects.store)
         seconds = time.perf_counter() - started
-        self.asks.figures.add(f"select {template.id}", len(query), len(query), seconds)
+        self.asks.figures.add(operator_ids.select(template.id), len(query), len(query), seconds)
         return [SightingBatch(template.id, rows)]
 
     def _count(self, pairs: PairBatch, template: Template) -> None:
@@ -127,7 +128,7 @@ class Tell:
     def _judge(self, pairs: PairBatch, template: Template, constants: pa.Table, objects: Stored) -> None:
         """WHERE over readings and the constants of the very region they meet."""
         assert template.where is not None
-        figures, where = self.asks.figures, f"where {template.id}"
+        figures, where = self.asks.figures, operator_ids.where(template.id)
         for is_in, rows in pairs.sides():
             some = np.flatnonzero(is_in)
             if len(some):

@@ -11,6 +11,7 @@ from sanderling.arrays import I64, Bools
 from sanderling.operate.readings.readings import LastReadings
 from sanderling.operate.where.asks import Asks, columns_of
 from sanderling.operate.where.conditions import pairs_judged
+from sanderling.plans import operator_ids
 from sanderling.plans.plan import StreamPlan
 from sanderling.space.coverages import are_by_bounds
 from sanderling.space.polygon import holds_exactly
@@ -37,7 +38,7 @@ class Judge:
             some = np.flatnonzero(takes & (template_of == template.id))
             if len(some):
                 in_template = regions.row_in_template[region[some]]
-                figures, where = self.asks.figures, f"where {template.id}"
+                figures, where = self.asks.figures, operator_ids.where(template.id)
                 with figures.timed(where):
                     takes[some] = pairs_judged(
                         template, columns_of(objects, rows[some]), constants, in_template

@@ -26,6 +26,7 @@ from sanderling.operate.now import Moved, Now, Settled
 from sanderling.operate.operator import Turned
 from sanderling.operate.readings.readings import LastReadings
 from sanderling.operate.where.asks import Asks
+from sanderling.plans import operator_ids
 from sanderling.plans.plan import StreamPlan
 from sanderling.space.coverages import are_by_bounds
 
@@ -119,13 +120,13 @@ class Nearest:
 
     def apply(self, state: NearestState, given: Moved) -> list[CandidateBatch]:
         """The new lists of all live queries over the ticks that have just closed."""
-        figures, name = self.asks.figures, f"knn {self.plan.stream.name}"
+        figures, name = self.asks.figures, operator_ids.nearest_all(self.plan.stream.name)
         figures.add(name, len(given.moves))
         with figures.timed(name):
             batches = self._lists(state, given)
         for batch in batches:
-            figures.add(f"inside {batch.template}", rows_out=batch.rows.num_rows)
-            figures.add(f"select {batch.template}", batch.rows.num_rows, batch.rows.num_rows)
+            figures.add(operator_ids.inside(batch.template), rows_out=batch.rows.num_rows)
+            figures.add(operator_ids.select(batch.template), batch.rows.num_rows, batch.rows.num_rows)
         return batches
 
     def _lists(self, state: NearestState, given: Moved) -> list[CandidateBatch]:

@@ -24,6 +24,7 @@ from sanderling.operate.where.conditions import Columns, Condition, distinct_con
 from sanderling.operate.where.orders import BY_DUCKDB, PLAINLY, First, Ordered, Orders
 from sanderling.operate.where.slots import slots_of
 from sanderling.operate.where.slotted import Slotted
+from sanderling.plans import operator_ids
 from sanderling.plans.columns import of_reading, previous_of
 from sanderling.plans.plan import StreamPlan, Template
 from sanderling.space.coverages import are_by_bounds, are_everywhere
@@ -134,7 +135,7 @@ class Asks:
             is_there, lambda some: columns_of(objects, rows[some]), in_template
         )
         seconds = time.perf_counter() - started
-        self.figures.add(f"where {template.id}", found.judged, found.passed, seconds)
+        self.figures.add(operator_ids.where(template.id), found.judged, found.passed, seconds)
         return found.at, found.start, regions.query[ids[found.who]]
 
     def _judge_by_reading(self, template: Template, conditions: list[Condition], which: I64) -> None:
@@ -176,7 +177,7 @@ class Asks:
         n, is_there = int((rows >= 0).sum()), rows >= 0
         for template, holds in zip(self.templates_of, found[1:], strict=True):
             passed = int(np.count_nonzero(holds & is_there))
-            self.figures.add(f"where {template}", n, passed, seconds)
+            self.figures.add(operator_ids.where(template), n, passed, seconds)
             ordered = self.orders.get(template)
             if ordered is not None:
                 ordered.counts.judged += n

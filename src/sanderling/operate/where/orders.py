@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from sanderling.figures import Figures
+from sanderling.plans import operator_ids
 from sanderling.plans.plan import Template
 from sanderling.plans.selection import First, first_at_first
 
@@ -177,11 +178,11 @@ class Orders:
     def tell(self, figures: Figures) -> None:
         """The orders in force, and what they were chosen by."""
         for number, asked in self._of.items():
-            figures.hold(f"order {number}", 1)
-            figures.hold(f"inside first {number}", int(asked.first is First.INSIDE))
+            figures.hold(operator_ids.order(number), 1)
+            figures.hold(operator_ids.inside_first(number), int(asked.first is First.INSIDE))
             if asked.seen is not None:
-                figures.hold(f"by reading {number}", round(asked.seen.by_reading))
-                figures.hold(f"by pair {number}", round(asked.seen.by_pair))
+                figures.hold(operator_ids.by_reading(number), round(asked.seen.by_reading))
+                figures.hold(operator_ids.by_pair(number), round(asked.seen.by_pair))
 
 
 __all__ = ["ByCounts", "Chooser", "Counts", "Estimate", "First", "Ordered", "Orders", "Weights"]

@@ -34,7 +34,8 @@ from sanderling.operate.where.probe import a_few, arrived, found
 from sanderling.operate.where.slotted import MOST_PAIRS
 from sanderling.operate.window.held import Held
 from sanderling.operate.window.history import History
-from sanderling.plans.plan import StreamPlan, Template, Window, window_operator
+from sanderling.plans import operator_ids
+from sanderling.plans.plan import StreamPlan, Template, Window
 from sanderling.space.coverages import are_everywhere
 from sanderling.space.geometry import Geometry
 from sanderling.space.motion import hidden
@@ -204,7 +205,7 @@ class Windowed:
         held = given.now.held
         if held is None:
             return []
-        with self.asks.figures.timed(f"windows {self.plan.stream.name}"):
+        with self.asks.figures.timed(operator_ids.windows_all(self.plan.stream.name)):
             due = [o for o in given.due if o.template.window is not None]
             told: list[Told | ListingBatch] = [*self._changes(state, held, due)]
         return [*told, held.history.listing()] if held.is_listed else told
@@ -219,7 +220,7 @@ class Windowed:
         is_in = np.stack(leaves) & is_used[:, None]
         figures = self.asks.figures
         for window, came in zip(self.windows, is_in, strict=True):
-            figures.add(window_operator(self.plan.stream.name, window), np.count_nonzero(came))
+            figures.add(operator_ids.window(self.plan.stream.name, window), np.count_nonzero(came))
         parts = [Passage(new, ticks, np.ones(len(new), np.bool_), is_in).take(np.asarray(is_in.any(axis=0)))]
         for number, window in enumerate(self.windows):
             if is_used[number] and window in history.changes.left:
@@ -253,7 +254,7 @@ class Windowed:
         # One that leaves in the tick in which it came has never been in.
         has_been = tick > history.ticks(rows)
         rows, tick = rows[has_been], tick[has_been]
-        operator = window_operator(self.plan.stream.name, window)
+        operator = operator_ids.window(self.plan.stream.name, window)
         self.asks.figures.add(operator, rows_out=len(rows))
         windows = np.zeros((len(self.windows), len(rows)), np.bool_)
         windows[number] = True
@@ -271,7 +272,7 @@ class Windowed:
         if not len(passage):
             return []
         history = held.history
-        self.asks.figures.add(f"windows {self.plan.stream.name}", len(passage))
+        self.asks.figures.add(operator_ids.windows_all(self.plan.stream.name), len(passage))
         truth = self.asks.judged(history, passage.row)
         told = [b for t, ids in state.sighted for b in self._sighted(t, ids, passage, truth, history)]
         if not (len(state.everywhere_ids) or len(state.still_ids) or len(state.moving_ids)):
@@ -304,7 +305,7 @@ class Windowed:
             query = self.plan.regions.query[ids]
             at, start, queries = listed(truth, self.asks.condition_of[ids], query, is_there)
         if len(queries):
-            self.asks.figures.add(f"inside {template.id}", rows_out=len(queries))
+            self.asks.figures.add(operator_ids.inside(template.id), rows_out=len(queries))
         return self.tell.sightings(passage.row[at], passage.tick[at], start, queries, template, history)
 
     def _meet_everywhere(self, passage: Passage, is_in: Bools, ids: I64, history: History) -> PairBatch:

@@ -10,6 +10,7 @@ from sanderling.plan.explain.outline import Outline, drawn
 from sanderling.plan.explain.shards import merged_words, parts_of
 from sanderling.plan.explain.tree import TreeWords
 from sanderling.plan.listing import Listing
+from sanderling.plans import operator_ids
 from sanderling.plans.plan import ALWAYS, Plan, PlannedQuery
 
 FIGURES = ("rows in", "rows out", "rows held", "seconds")
@@ -50,7 +51,7 @@ def _merge(plan: Plan, query: PlannedQuery, figures: Tally | None) -> Outline:
         merged = (
             "nothing to do, each shard finishes its own rows" if template.is_keyed else "equal rows cancel"
         )
-    done = (f"merge {template.id}",) if template.is_merged else ()
+    done = (operator_ids.merge(template.id),) if template.is_merged else ()
     return Outline(
         f"merge: {merged}", below=parts_of(stream, template, query, shared, figures), operators=done
     )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from sanderling.figures import OperatorId
+
 
 @dataclass(frozen=True, slots=True)
 class Outline:
@@ -14,7 +16,7 @@ class Outline:
     runs: str = ""  # shard or merge
     notes: tuple[str, ...] = ()
     below: tuple[Outline, ...] = ()
-    operators: tuple[str, ...] = ()  # whose figures are its own
+    operators: tuple[OperatorId, ...] = ()  # whose figures are its own
 
     @property
     def line(self) -> str:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 
 from sanderling.clock import show_duration
-from sanderling.figures import Tally
+from sanderling.figures import OperatorId, Tally
 from sanderling.plan.explain.outline import Outline
+from sanderling.plans import operator_ids
 from sanderling.plans.plan import (
     EVENTS,
     NEVER,
@@ -19,7 +22,6 @@ from sanderling.plans.plan import (
     StreamPlan,
     Template,
     Window,
-    window_operator,
 )
 from sanderling.plans.selection import First, choice_words, first_in_force
 from sanderling.space.coverages import is_everywhere, word_of
@@ -46,7 +48,7 @@ def parts_of(
     tick, lateness = show_duration(stream.tick_us), show_duration(stream.lateness_us)
     join = Outline(
         _join(plan, template, query), SHARD, (shared,) if shared else (),
-        operators=(f"{_shared(template)} {name}", f"inside {number}"),
+        operators=(_shared(template)(name), operator_ids.inside(number)),
     )  # fmt: skip
     asked = [join]
     if template.where is not None:
@@ -54,12 +56,12 @@ def parts_of(
             f"where {template.where.words}",
             SHARD,
             choice_words(template, figures),
-            operators=(f"where {number}",),
+            operators=(operator_ids.where(number),),
         )
         is_below = first_in_force(plan, template, figures) is First.WHERE
         asked = [join, where] if is_below else [where, join]
     return (
-        Outline(f"select {shown or 'nothing'}", SHARD, operators=(f"select {number}",)),
+        Outline(f"select {shown or 'nothing'}", SHARD, operators=(operator_ids.select(number),)),
         *asked,
         Outline(
             f"{_readings(template)} of {name}: tick {tick}, lateness {lateness}", SHARD,
@@ -68,16 +70,18 @@ def parts_of(
     )  # fmt: skip
 
 
-def _shared(template: Template) -> str:
+def _shared(template: Template) -> Callable[[str], OperatorId]:
     """What works for all queries like it of a stream together."""
-    return "knn" if template.is_nearest else "inside" if template.window is None else "windows"
+    if template.is_nearest:
+        return operator_ids.nearest_all
+    return operator_ids.inside_all if template.window is None else operator_ids.windows_all
 
 
-def _sources(stream: str, window: Window | None) -> tuple[str, ...]:
+def _sources(stream: str, window: Window | None) -> tuple[OperatorId, ...]:
     """What readings are counted as; all windows of a stream hold one history."""
     if window is None:
-        return (f"readings {stream}",)
-    return window_operator(stream, window), f"history {stream}"
+        return (operator_ids.readings(stream),)
+    return operator_ids.window(stream, window), operator_ids.history(stream)
 
 
 def _mine(plan: StreamPlan, template: Template, query: PlannedQuery) -> npt.NDArray[np.bool_]:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sanderling.figures import Tally
+from sanderling.figures import OperatorId, Tally
 from sanderling.plan.explain.outline import Outline
 from sanderling.plan.explain.shards import merged_words, named, parts_of
 from sanderling.plan.explain.trigger import notes_of_solve, words_of_solve
-from sanderling.plans import nodes
+from sanderling.plans import nodes, operator_ids
 from sanderling.plans.columns import place_of
 from sanderling.plans.expression import Expression
 from sanderling.plans.nodes import Node, children_of, numbered
@@ -46,8 +46,8 @@ class TreeWords:
         columns = [self.names(branch) for branch in node.branches]
         return notes_of_solve(node, columns, self.planned.constants, self._row)
 
-    def _operator(self, node: Node) -> str:
-        return f"tree {self.planned.template.id} {numbered(self.planned.root)[node]}"
+    def _operator(self, node: Node) -> OperatorId:
+        return operator_ids.node(self.planned.template.id, numbered(self.planned.root)[node])
 
     def _branch(self, node: nodes.Branch) -> Outline:
         template = self.plan.templates()[self.planned.branches[node.number]]
@@ -55,7 +55,7 @@ class TreeWords:
         of = f" of {_called(template.stream, node.alias)}"
         merged = merged_words(stream, template, self.query, of) or f"rows{of}"
         below = parts_of(stream, template, self.query, figures=self.figures)
-        return Outline(merged, MERGE, below=below, operators=(f"merge {template.id}",))
+        return Outline(merged, MERGE, below=below, operators=(operator_ids.merge(template.id),))
 
     def _words(self, node: Node, outputs: Sequence[str] | None) -> str:
         match node:
