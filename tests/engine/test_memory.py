@@ -15,6 +15,7 @@ from sanderling import arrays
 from sanderling.batches import TURNS
 from sanderling.merge.turns import Turns
 from sanderling.plan.planner import Planner
+from sanderling.state import saved
 from tests.engine import fleet
 from tests.engine.direct import DirectRun
 from tests.long import so_many
@@ -62,8 +63,8 @@ def test_batches_in_which_nothing_begins_leave_nothing() -> None:
 def saved_bytes(run: DirectRun) -> Iterator[int]:
     """Of a snapshot, after a delta that lets go what waits to be saved."""
     for copies in (*run.shard_copies, *run.merges):
-        copies.state.delta(copies.engine)
-        yield len(copies.state.snapshot(copies.engine))
+        saved.delta(copies.engine)
+        yield len(saved.snapshot(copies.engine))
 
 
 def held_bytes() -> tuple[int, int]:

@@ -26,7 +26,6 @@ from sanderling.space.motion import Places, placed
 from sanderling.types import SqlType
 
 
-
 @dataclass(frozen=True, slots=True)
 class OutputColumn:
     """One item of a select list over pair columns."""
