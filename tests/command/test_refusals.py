@@ -255,7 +255,7 @@ def test_output_that_was_cut_between_two_runs(folder: Path) -> None:
 def test_state_of_another_format() -> None:
     with pytest.raises(SanderlingError) as error:
         state = sealed("state", [tables_to_bytes({}, {"clocks": {}})])
-        restore(Shard(Plan((), NO_QUERIES), 0, {}), state.replace(b" 8 ", b" 99 ", 1), [])
+        restore(Shard(Plan((), NO_QUERIES), 0, {}), state.replace(f" {FORMAT} ".encode(), b" 99 ", 1), [])
     assert error.value.code == "state.other_format"
 
 
