@@ -15,6 +15,7 @@ from pyspark import SparkContext, java_gateway
 from pyspark.sql import SparkSession
 
 from sanderling.errors import ConfigError
+from sanderling.spark.archive import with_archive
 from sanderling.spark.signals import held_signals
 
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
@@ -59,7 +60,7 @@ def start_session(master: str, shards: int, log: Path | None) -> SparkSession:
         builder = builder.config(key, value)
     # Until there is a JVM to talk to, which takes longest, Ctrl-C needs no waiting. Spark's own handler,
     # which would talk to it in the middle of another call, goes when the block ends.
-    with _said_to(log), held_signals(lambda: SparkContext._gateway is not None), _no_orphan():
+    with _said_to(log), held_signals(lambda: SparkContext._gateway is not None), _no_orphan(), with_archive():
         try:
             session = builder.getOrCreate()
             # A JVM that dies is told once, by us; this server would print a traceback of its own.

@@ -1,0 +1,113 @@
+"""Spark's classes as Java has them in memory, kept in a file: a start of Spark takes half the work.
+
+Java reads, checks and links some ten thousand classes whenever Spark starts. What one rehearsal has loaded is
+written to an archive when its Java ends (demo/rehearse_spark.py), and every later start maps it.
+
+The archive is only speed. Java looks whether it fits: with another build of Java, other jars or other paths
+it loads classes as ever. So does a machine that has none.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyspark
+from pyspark import SparkContext
+
+OPTIONS = "SPARK_SUBMIT_OPTS"
+# An archive that does not fit is no news.
+SILENT = ("-Xshare:auto", "-Xlog:cds=off", "-Xlog:cds+dynamic=off", "-Xlog:class+path=off")
+
+
+def archive_place() -> Path:
+    """Where the archive of this Java and this Spark is: beside the packages, which it belongs to."""
+    name = f"java-{_java_version()}-spark-{pyspark.__version__}.jsa"
+    return Path(sys.prefix) / "share" / "sanderling" / name
+
+
+@contextmanager
+def with_archive() -> Iterator[None]:
+    """A Java that is started inside uses the archive, if there is one, and nobody has asked for another."""
+    place, before = archive_place(), os.environ.get(OPTIONS)
+    if not is_whole(place) or "Archive" in (before or ""):
+        yield
+        return
+    with _options(" ".join([*SILENT, _quoted(f"-XX:SharedArchiveFile={place}"), before or ""])):
+        yield
+
+
+def put(archive: Path, place: Path) -> None:
+    """Puts an archive in its place; those of another Java or another Spark go."""
+    for old in place.parent.glob("*.jsa*"):
+        old.unlink()
+    _note(place).write_text(str(archive.stat().st_size))
+    archive.replace(place)
+
+
+def is_whole(place: Path) -> bool:
+    """Whether there is an archive, as long as when it was written: of one that was cut Java would die."""
+    try:
+        return place.stat().st_size == int(_note(place).read_text())
+    except (OSError, ValueError):
+        return False
+
+
+def _note(place: Path) -> Path:
+    return place.with_name(f"{place.name}-bytes")
+
+
+@contextmanager
+def archiving(place: Path) -> Iterator[None]:
+    """A Java that is started inside writes the archive when it ends; it need not become fast before."""
+    with _options(" ".join(["-XX:TieredStopAtLevel=1", _quoted(f"-XX:ArchiveClassesAtExit={place}")])):
+        yield
+
+
+def end_java() -> bool:
+    """Ends the Java that Spark leaves behind when it stops, and waits: only then is the archive written.
+
+    Whether it ended well.
+    """
+    gateway, SparkContext._gateway, SparkContext._jvm = SparkContext._gateway, None, None
+    if gateway is None:
+        return False
+    gateway.shutdown()
+    gateway.proc.stdin.close()
+    return bool(gateway.proc.wait() == 0)
+
+
+@contextmanager
+def _options(said: str) -> Iterator[None]:
+    """Java's options as Spark's launcher is to have them, and afterwards as they were."""
+    before = os.environ.get(OPTIONS)
+    os.environ[OPTIONS] = said
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[OPTIONS]
+        else:
+            os.environ[OPTIONS] = before
+
+
+def _quoted(option: str) -> str:
+    """As Spark's launcher reads options: a path may have blanks."""
+    return '"' + option.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _java_version() -> str:
+    """Of the Java that Spark's scripts take, without starting it: a JDK says it in a file."""
+    home = os.environ.get("JAVA_HOME")
+    java = Path(home) / "bin" / "java" if home else Path(shutil.which("java") or "java")
+    try:
+        release = (java.resolve().parents[1] / "release").read_text(errors="replace")
+    except (OSError, IndexError):
+        return "unknown"
+    said = re.search(r'^JAVA_(?:RUNTIME_)?VERSION="([\w.+-]+)"', release, flags=re.MULTILINE)
+    return said[1] if said else "unknown"
