@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from sqlglot import exp
+if TYPE_CHECKING:  # workers of Spark have kinds of windows from here, and read no SQL
+    from sqlglot import exp
 
 
 @dataclass(frozen=True, slots=True)

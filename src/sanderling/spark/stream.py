@@ -12,7 +12,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from sanderling.plans.plan import Plan
 from sanderling.settings import Settings
-from sanderling.spark.engines.processor import MergeProcessor, ShardProcessor
+from sanderling.spark.engines.stage import Stage
 from sanderling.spark.lasting import LastingQuery
 from sanderling.spark.plans import PlanFolder
 
@@ -42,13 +42,14 @@ def start_query(
     several shards. `around`: what has to hold whenever it is started.
     """
     said_to, first = str((work / "said").resolve()), plan.version
-    shards = ShardProcessor(plans, first, shard_keys, settings, said_to, is_merged)
+    made_from = (plans, first, shard_keys, settings, said_to, is_merged)
     said = blobs.groupBy("shard").transformWithStateInPandas(
-        shards, "merge int, blob binary", "append", "None"
+        Stage("shard", *made_from), "merge int, blob binary", "append", "None"
     )
     if is_merged:
-        merges = MergeProcessor(plans, first, shard_keys, settings, said_to)
-        said = said.groupBy("merge").transformWithStateInPandas(merges, "blob binary", "append", "None")
+        said = said.groupBy("merge").transformWithStateInPandas(
+            Stage("merge", *made_from), "blob binary", "append", "None"
+        )
     said = said.select("blob")
 
     def on_batch(batch: DataFrame, number: int) -> None:

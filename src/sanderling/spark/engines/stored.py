@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import Any
 
 import pandas as pd
 import pyarrow as pa
-from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
+from pyspark.sql.streaming.stateful_processor import MapState
 
 from sanderling import crash
 from sanderling.laps import Laps
@@ -47,8 +47,10 @@ class Head:
     tags: list[str] = field(default_factory=list)  # of the last states; a delta leads from each to the next
 
 
-class StoredEngine(StatefulProcessor):
+class StoredEngine(ABC):
     """Brings an engine up to the batch, saves what changed, passes on what it says."""
+
+    parts: MapState  # where its stage (stage.py) has the state
 
     def __init__(self, plans: PlanFolder, stage: str, keys: list[int], settings: Settings):
         self.plans = plans
@@ -67,12 +69,8 @@ class StoredEngine(StatefulProcessor):
     def frame(self, keys: list[int], blobs: list[bytes]) -> pd.DataFrame:
         """The same as rows of Spark."""
 
-    def init(self, handle: StatefulProcessorHandle) -> None:
-        self.parts = handle.getMapState("parts", "name string", "data binary")
-
-    def handleInputRows(
-        self, key: Any, rows: Iterator[pd.DataFrame], timerValues: Any
-    ) -> Iterator[pd.DataFrame]:
+    def handle(self, key: Any, rows: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        """The rows of a batch in, what goes on out."""
         begin_task()
         laps = Laps()
         blobs = [blob for frame in rows for blob in frame["blob"]]
@@ -101,9 +99,6 @@ class StoredEngine(StatefulProcessor):
         if self.settings.is_timed:
             seconds = {f"{self.stage}: {name}": s for name, s in laps.seconds.items()}
             yield self.frame([key[0]], [Parcel(Kind.SECONDS, pa.table({}), seconds).to_bytes()])
-
-    def close(self) -> None:
-        pass
 
     def _asked(self, place: Path | None, head: Head, turn: Turn) -> Said | None:
         """What the keeper makes of the turn, if there is one that can take it."""

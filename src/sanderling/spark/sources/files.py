@@ -18,11 +18,9 @@ from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxFiles, SupportsTr
 
 from sanderling.encoding import Encoding
 from sanderling.ingest.files import SourceFile
-from sanderling.ingest.read import read_slice
 from sanderling.ingest.slices import Offset, Slicer, Version, version_of
 from sanderling.laps import Laps
 from sanderling.plans.plan import StreamPlan
-from sanderling.route.pack import pack
 from sanderling.route.parcels import Kind, Parcel
 from sanderling.spark.engines.workers import begin_task
 from sanderling.spark.plans import PlanFolder
@@ -147,6 +145,10 @@ class SliceReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return pieces
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        # Only here: the processes that Spark asks for offsets and partitions need not import the engine.
+        from sanderling.ingest.read import read_slice
+        from sanderling.route.pack import pack
+
         begin_task()
         number, piece = partition.value
         spec = self.spec
