@@ -21,7 +21,7 @@ from sanderling.operate.shard import Shard
 from sanderling.plan.planner import Planner
 from sanderling.plans.plan import NO_QUERIES, Plan
 from sanderling.route.parcels import tables_to_bytes
-from sanderling.sealed import HEAD_BYTES, sealed, write_json
+from sanderling.sealed import FORMAT, HEAD_BYTES, sealed, write_json
 from sanderling.spark.checkpoint import alone_in, note_of
 from sanderling.spark.input import find_input
 from sanderling.spark.run import in_our_words
