@@ -9,7 +9,7 @@ from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parents[2] / "src" / "sanderling"
 OWNER = SOURCE / "plans" / "columns.py"
-NAME = re.compile(r'"?[rqn]:[\w{(]?|"?c\d+"?$')
+NAME = re.compile(r'"?[rqnt]:[\w{(]?|"?c\d+"?$')
 
 
 def spelled(tree: ast.AST) -> Iterator[tuple[int, str]]:

@@ -105,7 +105,7 @@ def test_between_is_two() -> None:
     "sql",
     [
         '"r:a" + 1 > "q:p0"', '"r:a" > "q:p0" OR "r:b" > "q:p1"', 'NOT "r:a" > "q:p0"', '"r:a" > "r:b"',
-        '("r:a" > "q:p0")', '"r:a" > "q:p0" AND "r:b"', '"r:a" IN ("q:p0", "q:p1")', '"r:a" > "q:speed"',
+        '("r:a" > "q:p0")', '"r:a" > "q:p0" AND "r:b"', '"r:a" IN ("q:p0", "q:p1")', '"r:a" > "t:speed"',
         "TRUE", '"r:a" BETWEEN SYMMETRIC "q:p0" AND "q:p1"', '"r:a" BETWEEN "q:p0" AND 5', '"q:p0" > "q:p1"',
         '"r:a" > "q:p0" AND ("r:b" > "q:p1" AND "r:b" < "q:p2")', '"c0" > "q:p0"', '"n:a" > "q:p0"',
         '"r:a"', '"r:a" > 5',

@@ -101,7 +101,7 @@ def test_comparisons_are_what_the_sql_says(condition: str) -> None:
 def test_reads_are_what_the_sql_names(condition: str) -> None:
     found = where(condition)
     assert found.reads == frozenset(re.findall(r'"([rq]:[^"]+)"', found.sql))
-    assert found.of_query == {read for read in found.reads if read.startswith("q:")}
+    assert found.of_query == {read for read in found.reads if read.startswith(("q:", "t:"))}
     assert found.of_reading == {read[2:] for read in found.reads if read.startswith("r:")}
     assert found.type == TYPES["BOOLEAN"] and not found.is_plain
 

@@ -185,7 +185,7 @@ def test_a_table_of_the_same_name_may_have_other_columns(living: LivingPlan, tmp
     change = living.execute(
         f"DROP QUERY f; DROP TABLE t; CREATE TABLE t KEY name WITH (path = '{tmp_path}/1.geojson'); {ask}"
     )
-    assert "q:more" in change.plan.streams[0].constants[-1].column_names
+    assert "t:more" in change.plan.streams[0].constants[-1].column_names
 
 
 def test_what_is_grown_elsewhere_is_the_same(living: LivingPlan, tmp_path: Path) -> None:

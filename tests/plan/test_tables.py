@@ -82,7 +82,7 @@ def test_a_change_of_a_table_is_a_version(living: LivingPlan) -> None:
     assert regions.came.tolist() == [0, 0, 1] and regions.left.tolist() == [0, 1, 1]
     assert regions.gone.tolist() == [NEVER, ALWAYS, NEVER]
     (constants,) = change.plan.streams[0].constants
-    assert constants.column("q:name").to_pylist() == ["west", "east", "new"]
+    assert constants.column("t:name").to_pylist() == ["west", "east", "new"]
     # Whoever is sent the growth comes to the same.
     sent = grown(first, pickle.loads(pickle.dumps(change.growth))).streams[0]
     assert np.array_equal(sent.regions.gone, regions.gone) and sent.regions.wkb == regions.wkb

@@ -2,14 +2,15 @@
 
 r:speed            of a reading, and r:previous(speed), of the same object's reading before
 n:speed            of a later reading of the object, which SQL calls NEXT
-q:p0, q:p1, …      of a query: its constants; and q:name of the table that it joins
+q:p0, q:p1, …      of a query: its constants
+t:name             of the table that a query joins
 c0, c1, …          of a row of signed rows, or of the tree, by place
 """
 
 from __future__ import annotations
 
-READING, NEXT, QUERY = "r:", "n:", "q:"
-CONSTANT, PLACE = f"{QUERY}p", "c"
+READING, NEXT, TABLE = "r:", "n:", "t:"
+CONSTANT, PLACE = "q:p", "c"
 PREVIOUS = "previous("
 
 
@@ -21,8 +22,8 @@ def of_next(name: str) -> str:
     return NEXT + name
 
 
-def of_query(name: str) -> str:
-    return QUERY + name
+def of_table(name: str) -> str:
+    return TABLE + name
 
 
 def constant_name(number: int) -> str:
@@ -48,13 +49,12 @@ def is_of_next(column: str) -> bool:
 
 
 def is_of_query(column: str) -> bool:
-    return column.startswith(QUERY)
+    """Whether it is the same for all readings: a constant, or of the table that a query joins."""
+    return column.startswith((CONSTANT, TABLE))
 
 
 def is_constant(column: str) -> bool:
-    """Whether it may be one; a table's column can be called like that too."""
-    number = column.removeprefix(CONSTANT)
-    return number != column and number.isdecimal()
+    return column.startswith(CONSTANT)
 
 
 def is_by_place(column: str) -> bool:

@@ -29,8 +29,8 @@ from sanderling.plans.columns import (
     constant_name,
     is_of_reading,
     name_of,
-    of_query,
     of_reading,
+    of_table,
     previous_of,
     quoted,
 )
@@ -75,7 +75,7 @@ class Scope:
         types = {of_reading(c.name): c.type for c in self.stream.columns}
         types |= {of_reading(previous_of(c.name)): c.type for c in self.stream.columns}
         if self.table is not None:
-            types |= {of_query(c.name): c.type for c in self.table.columns}
+            types |= {of_table(c.name): c.type for c in self.table.columns}
         return types
 
     def resolve(self, column: exp.Column) -> tuple[str, SqlType]:
@@ -86,7 +86,7 @@ class Scope:
         found = [(side, c) for side in self._sides_of(column) if (c := side.column(column.name))]
         if len(found) == 1:
             side, c = found[0]
-            return (of_reading if side is self.stream else of_query)(c.name), c.type
+            return (of_reading if side is self.stream else of_table)(c.name), c.type
         if found:
             hint = "write " + " or ".join(f"{a}.{column.name}" for a in self.aliases)
             raise self.refuse(column, "query.ambiguous_column", f'"{column.name}" is in both', hint)

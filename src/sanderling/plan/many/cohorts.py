@@ -20,7 +20,7 @@ from sanderling.plan.build.nearest import Neighbours, neighbours_of
 from sanderling.plan.query.compositions import Composition
 from sanderling.plan.query.relations import focal_of
 from sanderling.plan.query.selects import Draft
-from sanderling.plans.columns import of_query
+from sanderling.plans.columns import of_table
 from sanderling.plans.plan import ALWAYS, NEVER
 
 
@@ -123,7 +123,7 @@ class Cohort:
         found = history.rows.take(pa.array(rows))
         own = [pa.repeat(pa.scalar(c.value, c.type.arrow), len(rows)) for c in self.draft.constants]
         fields = [pa.field(c.name, c.type.arrow) for c in self.draft.constants]
-        fields += [pa.field(of_query(c.name), c.type.arrow) for c in table.columns]
+        fields += [pa.field(of_table(c.name), c.type.arrow) for c in table.columns]
         columns = [*own, *(found.column(c.name).combine_chunks() for c in table.columns)]
         return replace(
             self, areas=polygons(found.column(table.region).to_pylist()),

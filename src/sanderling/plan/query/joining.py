@@ -17,7 +17,7 @@ from sanderling.plan.expressions.written import identity, plain, selected, union
 from sanderling.plan.names.sides import RowScope, Side, Uses
 from sanderling.plan.query.selects import Draft
 from sanderling.plans import nodes
-from sanderling.plans.columns import constant_name, of_query, of_reading, place_of
+from sanderling.plans.columns import constant_name, of_reading, of_table, place_of
 from sanderling.plans.expression import Expression
 from sanderling.plans.plan import OutputColumn
 from sanderling.types import TYPES, SqlType
@@ -194,7 +194,7 @@ class Joining:
         where = self.selects.where(judged, scope, constants)
         outputs = []
         for owner, c in columns:
-            name = (of_reading if self.sides[owner] is side else of_query)(c.name)
+            name = (of_reading if self.sides[owner] is side else of_table)(c.name)
             outputs.append(OutputColumn(c.name, Expression.of_column(name, c.type, c.name)))
         return Draft(stream, table, shape, where, tuple(outputs), tuple(constants), used, nearest, window)
 

@@ -31,7 +31,7 @@ from sanderling.plan.expressions.families import settle
 from sanderling.plan.expressions.rewrite import ForEngine, for_engine
 from sanderling.plan.names.nexts import NextScope
 from sanderling.plan.query.relations import Relations, Shape
-from sanderling.plans.columns import constant_name, of_query, of_reading
+from sanderling.plans.columns import constant_name, of_reading, of_table
 from sanderling.plans.expression import Expression
 from sanderling.plans.plan import OutputColumn, Window
 from sanderling.types import TYPES, SqlType
@@ -70,7 +70,7 @@ class Draft:
     @property
     def is_keyed(self) -> bool:
         shown = {o.expression.column for o in self.outputs if o.expression.is_plain}
-        keys = {of_reading(self.stream.key)} | ({of_query(self.table.key)} if self.table else set())
+        keys = {of_reading(self.stream.key)} | ({of_table(self.table.key)} if self.table else set())
         return keys <= shown
 
 
