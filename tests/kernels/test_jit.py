@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 from numba.core import caching
 
@@ -15,3 +19,45 @@ def twice(x: int) -> int:
 def test_without_a_place_for_machine_code_every_process_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(caching.CompileResultCacheImpl, "_locator_classes", [])
     assert jit(twice)(21) == 42
+
+
+INNER = """
+from sanderling.kernels.jit import jit_bare
+
+@jit_bare
+def more(x):
+    return x + {more}
+"""
+OUTER = """
+from inner import more
+from sanderling.kernels.jit import jit
+
+@jit
+def result(x):
+    return more(x)
+"""
+PROGRAM = """
+import sys
+from pathlib import Path
+from sanderling.kernels import jit
+folder = sys.argv[1]
+jit.ROOMS = (Path(folder),)
+sys.path.insert(0, folder)
+from outer import result
+print(result(1), sum(result.stats.cache_hits.values()))
+"""
+
+
+def test_machine_code_with_a_source_in_it_that_has_changed_is_not_used(tmp_path: Path) -> None:
+    (tmp_path / "outer.py").write_text(OUTER)
+
+    def said(more: int) -> str:
+        (tmp_path / "inner.py").write_text(INNER.format(more=more))
+        done = subprocess.run(
+            [sys.executable, "-B", "-c", PROGRAM, str(tmp_path)], capture_output=True, text=True, check=True
+        )
+        return done.stdout.strip()
+
+    assert said(1) == "2 0", "compiled"
+    assert said(1) == "2 1", "kept"
+    assert said(5) == "6 0", "compiled anew, though its own file is the same"

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
+from functools import cache
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
 
 F = TypeVar("F", bound=Callable[..., Any])
+HERE = Path(__file__).parent
+# What may be compiled into one another.
+ROOMS = (HERE, HERE.parent / "space")
 
 
 def jit(function: F) -> F:
     """Compiles on first use and keeps the machine code on disk for the next process."""
     try:
-        return cast(F, numba.njit(cache=True, nogil=True)(function))
+        return cast(F, _stamped(numba.njit(cache=True, nogil=True)(function)))
     except RuntimeError:
         # Neither beside the file nor in a home is there a place to write: every process compiles anew.
         return cast(F, numba.njit(nogil=True)(function))
@@ -28,6 +34,23 @@ def jit_bare(function: F) -> F:
     # Not among the options that are typed.
     options: dict[str, Any] = {"nogil": True, "_nrt": False, "forceinline": True}
     try:
-        return cast(F, numba.njit(cache=True, **options)(function))
+        return cast(F, _stamped(numba.njit(cache=True, **options)(function)))
     except RuntimeError:
         return cast(F, numba.njit(**options)(function))
+
+
+def _stamped(kernel: Any) -> Any:
+    """Machine code is good as long as no source has changed that may be in it.
+
+    Numba looks at a kernel's own file only, and would go on with what was put into it from others.
+    """
+    file = kernel._cache._cache_file
+    file._source_stamp = (file._source_stamp, sources())
+    return kernel
+
+
+@cache
+def sources() -> bytes:
+    """A mark of all that kernels are compiled from."""
+    found = sorted(path for room in ROOMS for path in room.rglob("*.py"))
+    return hashlib.sha256(b"".join(hashlib.sha256(path.read_bytes()).digest() for path in found)).digest()
