@@ -13,8 +13,9 @@ import numpy as np
 from sanderling.arrays import I32, I64
 from sanderling.kernels.jit import jit
 from sanderling.space.coverages import bounds_of
-from sanderling.space.geometry import Geometry, sizes
+from sanderling.space.geometry import Geometry
 from sanderling.space.metric import Box
+from sanderling.space.sizes import sizes
 
 CELLS_OF_WIDE = 1024
 FARTHEST_CELL = 2**40

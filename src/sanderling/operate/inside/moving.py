@@ -17,7 +17,7 @@ from sanderling.kernels.nearest.cells import Cells, no_cells, put_all
 from sanderling.operate.readings.pairs import MoveBatch, PairBatch
 from sanderling.operate.readings.readings import LastReadings
 from sanderling.operate.where.asks import Asks
-from sanderling.space.geometry import reaches
+from sanderling.space.sizes import reaches
 
 # Cells in sides of a region. Larger ones are shared by more objects that look from the same place, smaller
 # ones hold fewer that are looked at in vain (benchmarks/follow_kernel.py).

@@ -1,0 +1,30 @@
+"""How large regions are. Beside geometry.py, which plans know, and which has nothing to compile."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sanderling.arrays import F64, I8
+from sanderling.kernels.jit import jit
+from sanderling.space.coverages import reach_of, size_of
+
+
+@jit
+def sizes(g: Any) -> F64:
+    """How large the regions are; infinite where there is no end, NaN of one that is nowhere."""
+    found = np.empty(len(g.kind))
+    for i in range(len(found)):
+        size = size_of(g.kind[i], g.a[i], g.b[i], g.c[i], g.d[i])
+        found[i] = size if g.a[i] == g.a[i] else np.nan
+    return found
+
+
+@jit
+def reaches(kind: I8, c: F64, d: F64) -> tuple[F64, F64]:
+    """How far regions go from their focal objects, along either axis."""
+    w, h = np.empty(len(kind)), np.empty(len(kind))
+    for i in range(len(kind)):
+        w[i], h[i] = reach_of(kind[i], c[i], d[i])
+    return w, h
