@@ -3,7 +3,8 @@
 metric.py      distances, and boxes around whatever is within one; nobody else has any
 coverages.py   all coverages: their kinds, and which file answers for each
                box · centred · disc · polygon · everywhere: a file each
-geometry.py    regions as columns: kind, and four numbers that the coverage's file explains; sizes.py: how large they are
+geometry.py    regions as columns: kind, and four numbers that the coverage's file explains
+sizes.py       how large they are
 motion.py      where regions are: still, or with their focal objects
 
 A coverage's file says what its numbers mean, which box is around it, which places it holds (for kernels,
