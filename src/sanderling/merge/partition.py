@@ -1,7 +1,7 @@
 """One merge partition: what needs several shards, put together per query.
 
 The engine is pure: parcels in, parcels out. Queries are spread over merge partitions by their
-numbers, triggers that are bounded in distance by space as well (tracts.py); queries that a shard can
+numbers, triggers that are bounded in distance by space as well (route/by_space.py); queries that a shard can
 finish never come here.
 """
 
