@@ -23,7 +23,8 @@ from sanderling.clock import NOTHING_YET, tick_end, tick_ends
 from sanderling.kernels.readings.fold import stale_tick
 from sanderling.kernels.window.history import link, relink
 from sanderling.keys import Keys
-from sanderling.operate.window.holders import Holder, holder_of
+from sanderling.operate.window.holder import Holder
+from sanderling.operate.window.holders import holder_of
 from sanderling.plans.plan import ALWAYS, NEVER, TIME, StreamPlan, Window
 
 # Columns of what is saved, behind those of a reading.
