@@ -17,7 +17,7 @@ from sanderling.operate.window.history import History
 from sanderling.plan.planner import Planner
 from sanderling.plans.expression import Expression
 from sanderling.plans.parts import for_shards
-from sanderling.plans.plan import NEXT, PER_KEY, UNTIL, Window
+from sanderling.plans.window import RowsPerKey, Until, UntilNext
 from sanderling.types import TYPES
 
 SECOND = 1_000_000
@@ -60,7 +60,8 @@ def test_nothing_is_held_where_nobody_asks() -> None:
 
 @given(
     ticks=st.lists(st.sampled_from([0, 1, 1, 2]), min_size=1, max_size=12),
-    gone=st.lists(st.booleans(), min_size=12, max_size=12), kind=st.sampled_from([PER_KEY, NEXT, UNTIL]),
+    gone=st.lists(st.booleans(), min_size=12, max_size=12),
+    kind=st.sampled_from(["rows per key", "until next", "until"]),
     size=st.sampled_from([1, 2, 5]), chunk=st.sampled_from([1, 3, 20]),
 )  # fmt: skip
 def test_a_reading_leaves_as_the_definitions_say(
@@ -69,7 +70,8 @@ def test_a_reading_leaves_as_the_definitions_say(
     """One object, with several readings in some ticks; behind some of them it is gone."""
     ends = np.cumsum(ticks) + 1
     moved_on = Expression('"n:x" > "r:x"', TYPES["BOOLEAN"], frozenset({"n:x", "r:x"}))
-    window = Window(kind, size, moved_on if kind == UNTIL else None)
+    windows = {"rows per key": RowsPerKey(size), "until next": UntilNext(), "until": Until(moved_on)}
+    window = windows[kind]
     x = [(7 * i) % 5 for i in range(len(ends))]
     # Each reading in the middle of its tick, one behind the other; GONE is a reading of its own.
     rows = [(int(end) * SECOND - SECOND // 2 + 10 * i, i, False) for i, end in enumerate(ends)]

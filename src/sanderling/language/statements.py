@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # workers of Spark have kinds of windows from here, and read no SQL
-    from sqlglot import exp
+from sqlglot import exp
+
+from sanderling.plans.window import Window
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,18 +97,11 @@ class NearestTarget:
     focal: Value | None
 
 
-# Kinds of window.
-TIME, ROWS, PER_KEY, NEXT, UNTIL = "time", "rows", "rows per key", "until next", "until"
-# And that of triggers: every reading comes, and none is told to leave.
-EVENTS = "events"
-
-
 @dataclass(frozen=True, slots=True)
 class WindowClause:
-    """WINDOW: its kind, and what that needs: microseconds, a number of rows, or a condition."""
+    """WINDOW; or what stands behind UNTIL, which is yet to be checked."""
 
-    kind: str
-    size: int
+    window: Window | None
     condition: exp.Expr | None
     span: Span
 

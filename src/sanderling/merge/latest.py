@@ -39,7 +39,7 @@ class Order:
         self.turn_to(plan)
 
     def turn_to(self, plan: StreamPlan) -> None:
-        self.reach = max((w.size for w in plan.windows if w.is_of_all), default=0)
+        self.reach = max((w.reach for w in plan.windows), default=0)
 
     @property
     def first(self) -> int:
@@ -140,7 +140,7 @@ class MergeLatest:
 
     def __init__(self, plan: StreamPlan, template: Template):
         assert template.window is not None
-        self.stream, self.template, self.size = plan.stream.name, template, template.window.size
+        self.stream, self.template, self.size = plan.stream.name, template, template.window.reach
         columns = [(f.name, f.type) for f in list(template.schema())[3:]]
         self._shown = [name for name, _ in columns]
         schema = pa.schema([("query", pa.int32()), ("code", pa.int64()), *columns])

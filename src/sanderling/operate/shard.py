@@ -18,6 +18,7 @@ from sanderling.clock import NOTHING_YET
 from sanderling.operate.now import Change
 from sanderling.operate.stream import Replayed, StreamShard
 from sanderling.operate.where.orders import Chooser
+from sanderling.operate.window.rows import listing_anew
 from sanderling.plans.plan import Plan, Plans
 from sanderling.route.controls import announce, told_figures
 from sanderling.route.pack import shard_schema
@@ -89,7 +90,7 @@ class Shard:
             stream = self.streams[name]
             if stream.past.held is not None and stream.past.held.is_listed:
                 # Windows of the last of all may reach further now.
-                said += self.parcels(name, [stream.past.held.history.listing_anew(reach)])
+                said += self.parcels(name, [listing_anew(stream.past.held.history, reach)])
         return said, set(turned)
 
     def begin_at(self, version: int) -> None:

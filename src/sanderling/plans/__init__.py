@@ -2,6 +2,7 @@
 
 columns.py       what columns are called where expressions are evaluated
 plan.py          a plan: streams with their templates, regions and queries, tables, trees
+window.py        which readings of the past a query looks at, a class a kind
 expression.py    what is computed of a row: its SQL, what it reads, its type, its plain comparisons
 operator_ids.py  what operators are called where their rows are counted
 nodes.py         what a tree does, node by node

@@ -7,7 +7,7 @@ of a template    its part for the queries of one shape, or what only they have
 from __future__ import annotations
 
 from sanderling.figures import OperatorId
-from sanderling.plans.plan import Window
+from sanderling.plans.window import Window
 
 # ----- of a stream
 
@@ -29,8 +29,7 @@ def windows_all(stream: str) -> OperatorId:
 
 
 def window(stream: str, of: Window) -> OperatorId:
-    until = None if of.until is None else of.until.sql
-    return OperatorId(f"window {stream} {of.kind} {of.size} {until}")
+    return OperatorId(f"window {stream} {of.name}")
 
 
 def history(stream: str) -> OperatorId:

@@ -17,10 +17,10 @@ import pyarrow as pa
 from sanderling.catalog import Column, Stream
 from sanderling.clock import ALWAYS as ALWAYS
 from sanderling.clock import NEVER as NEVER
-from sanderling.language.statements import EVENTS, NEXT, PER_KEY, ROWS, TIME, UNTIL  # kinds of window
 from sanderling.plans.columns import by_place, without_previous
 from sanderling.plans.expression import Expression
 from sanderling.plans.nodes import Node
+from sanderling.plans.window import Events, Window
 from sanderling.space.geometry import Geometry
 from sanderling.space.motion import Places, placed
 from sanderling.types import SqlType
@@ -36,33 +36,6 @@ class OutputColumn:
     @property
     def type(self) -> SqlType:
         return self.expression.type
-
-
-@dataclass(frozen=True, slots=True)
-class Window:
-    """Which readings of a stream a query looks at: of its kind and size, or until a condition holds.
-
-    The condition is over the held reading and a later one of the same object.
-    """
-
-    kind: str
-    size: int = 0  # microseconds, or a number of readings
-    until: Expression | None = None
-
-    @property
-    def is_of_all(self) -> bool:
-        """Whether no shard knows by itself what is in it."""
-        return self.kind == ROWS
-
-    @property
-    def is_of_time(self) -> bool:
-        """Whether a reading's own time says when it leaves."""
-        return self.kind in (TIME, EVENTS)
-
-    @property
-    def is_of_chains(self) -> bool:
-        """Whether it is the readings that follow which end it, not the time."""
-        return self.kind in (PER_KEY, NEXT, UNTIL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +60,7 @@ class Template:
     @property
     def is_sighted(self) -> bool:
         """Whether it is a branch of triggers: a reading comes once, with the queries that take it."""
-        return self.window is not None and self.window.kind == EVENTS
+        return isinstance(self.window, Events)
 
     @property
     def is_merged(self) -> bool:
@@ -333,9 +306,8 @@ class Plan:
 Plans = Callable[[int], Plan]
 
 __all__ = [
-    "ALWAYS", "EVENTS", "NEVER", "NEXT", "NO_NEAREST", "NO_QUERIES", "PER_KEY",
-    "ROWS", "TIME", "UNTIL", "Nearest", "OutputColumn", "Plan", "PlannedQueries", "PlannedQuery",
-    "PlannedTable", "PlannedTree", "Plans", "Regions", "StreamPlan", "Template", "Window",
+    "ALWAYS", "NEVER", "NO_NEAREST", "NO_QUERIES", "Nearest", "OutputColumn", "Plan", "PlannedQueries",
+    "PlannedQuery", "PlannedTable", "PlannedTree", "Plans", "Regions", "StreamPlan", "Template",
 ]  # fmt: skip
 
 

@@ -11,7 +11,8 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from sanderling.clock import UNITS_US
 from sanderling.errors import QueryError, did_you_mean
-from sanderling.language.statements import NEXT, PER_KEY, ROWS, TIME, UNTIL, Span, Value, WindowClause
+from sanderling.language.statements import Span, Value, WindowClause
+from sanderling.plans.window import Lasting, Rows, RowsPerKey, UntilNext
 
 FORMS = "WINDOW takes 1 HOUR, 100 ROWS, 5 ROWS PER KEY, UNTIL NEXT or UNTIL and a condition on NEXT.column"
 LONGEST_US = 1000 * 366 * UNITS_US["day"]
@@ -51,29 +52,29 @@ class WindowParser:
             size += self._duration(first)
         if not 0 < size <= LONGEST_US:
             raise self._no_window(first, "a window lasts longer than nothing, and up to 1000 years")
-        return WindowClause(TIME, size, None, self._span(first))
+        return WindowClause(Lasting(size), None, self._span(first))
 
     def _until(self, first: Token) -> WindowClause:
         is_next = self._curr and self._curr.text.upper() == "NEXT"
         if is_next and not (self._next and self._next.token_type == TokenType.DOT):
             self._advance()
-            return WindowClause(NEXT, 0, None, self._span(first))
+            return WindowClause(UntilNext(), None, self._span(first))
         condition = self._parse_disjunction()
         self._expect(condition, "NEXT, or a condition")
-        return WindowClause(UNTIL, 0, condition, self._span(first))
+        return WindowClause(None, condition, self._span(first))
 
     def _rows(self, first: Token) -> WindowClause:
         count = self._value("how many rows").value
         self._advance()
-        kind = ROWS
+        kind: type[Rows | RowsPerKey] = Rows
         if self._match_text_seq("PER"):
             self._expect(self._match_text_seq("KEY"), "KEY")
-            kind = PER_KEY
+            kind = RowsPerKey
         if not isinstance(count, int) or not 1 <= count <= MOST_ROWS:
             raise self._no_window(
                 first, f"a window cannot hold {count!r} rows", f"write 1 to {MOST_ROWS} ROWS"
             )
-        return WindowClause(kind, count, None, self._span(first))
+        return WindowClause(kind(count), None, self._span(first))
 
     def _is_number(self) -> bool:
         return bool(self._curr) and self._curr.token_type in (

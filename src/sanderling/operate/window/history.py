@@ -2,11 +2,8 @@
 
 closing ticks ──► rows behind the others ──► who follows whom ──► who leaves which window, and when
 
-A reading is in a window from its own tick on, up to the tick in which it leaves; for a window of
-time both follow from its time. What no window needs any more is forgotten.
-
-A shard holds its own last n readings for n ROWS, and of all shards' n the merge stage picks. Which are
-picked no shard knows: so windows that come later do not see those that nobody else holds.
+A reading is in a window from its own tick on, up to the tick in which it leaves, which the window's holder
+knows (holders.py). What no window needs any more is forgotten.
 """
 
 from __future__ import annotations
@@ -17,20 +14,19 @@ import numpy as np
 import pyarrow as pa
 
 from sanderling.arrays import F64, I64, Bools, Growing, Pile, flat, float64_of, int64_of, is_worth_compacting
-from sanderling.batches import TS, ListingBatch
+from sanderling.batches import TS
 from sanderling.catalog import Stream
-from sanderling.clock import NOTHING_YET, tick_end, tick_ends
+from sanderling.clock import ALWAYS, NEVER, NOTHING_YET, tick_end, tick_ends
 from sanderling.kernels.readings.fold import stale_tick
 from sanderling.kernels.window.history import link, relink
 from sanderling.keys import Keys
-from sanderling.operate.window.holder import Holder
+from sanderling.operate.window.holder import NO_ROWS, Closing, Holder
 from sanderling.operate.window.holders import holder_of
-from sanderling.plans.plan import ALWAYS, NEVER, TIME, StreamPlan, Window
+from sanderling.plans.plan import StreamPlan
+from sanderling.plans.window import Window
 
 # Columns of what is saved, behind those of a reading.
 SEGMENT, CUT, NUMBER, LEAVE = "__segment", "__cut", "__number", "__leave"
-
-_NO_ROWS = np.empty(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +55,7 @@ class History:
         self.closed_to = NOTHING_YET
         self.next_number = 0  # of a reading among all that the shard ever held
         self._holders: dict[Window, Holder] = {}
-        self._begin(schema.empty_table(), _NO_ROWS, _NO_ROWS, _NO_ROWS, {})
+        self._begin(schema.empty_table(), NO_ROWS, NO_ROWS, NO_ROWS, {})
         self.changes = Changes(0, NOTHING_YET, NOTHING_YET, {})
 
     def _begin(self, store: pa.Table, segment: I64, cut: I64, number: I64, leaves: dict[Window, I64]) -> None:
@@ -78,7 +74,7 @@ class History:
         relink(own, self.object, self._last_row.all, self.after)
         self._quiet_to = NOTHING_YET  # nobody falls silent before this tick
         self._tidied = len(self)
-        self._holders = {w: holder_of(w, self, leaves.get(w)) for w in self.windows if w.is_of_chains}
+        self._holders = {w: holder_of(w, self, leaves.get(w)) for w in self.windows}
 
     # ----- what is held
 
@@ -97,13 +93,14 @@ class History:
     @property
     def oldest_shown(self) -> int:
         """The same, but for readings that n ROWS alone holds: which these are differs from shard to shard."""
-        shown = np.flatnonzero(self._held_by({w for w in self._living(self._ends) if not w.is_of_all}))
+        shown = np.flatnonzero(self.held_by({w for w in self._living(self._ends) if not w.is_of_all}))
         return tick_end(min([self._oldest_time, *self.ts[shown[:1]].tolist()]), self.stream.tick_us)
 
     @property
     def _oldest_time(self) -> int:
-        size = max((w.size for w in self._living(self._ends) if w.is_of_time), default=1)
-        return self.closed_to if self.closed_to == NOTHING_YET else self.closed_to - size + 1
+        if self.closed_to == NOTHING_YET:
+            return NOTHING_YET
+        return min((self._holders[w].oldest for w in self._living(self._ends)), default=self.closed_to)
 
     def __len__(self) -> int:
         return len(self._ts)
@@ -162,29 +159,17 @@ class History:
 
     def leaves(self, window: Window, rows: I64) -> I64:
         """The tick in which each reading leaves a window; NEVER: not yet, or others know."""
-        if window.is_of_time:
-            return tick_ends(self.ts[rows] + window.size, self.stream.tick_us)
-        if window.is_of_all:
-            return np.full(len(rows), NEVER)
-        return np.asarray(self._holders[window].leave.all[rows])
+        return self._holders[window].leaves(rows)
 
     def is_held(self, window: Window) -> Bools:
         """Which readings a window holds after the last tick that closed; of the last of all: may hold."""
-        if window.is_of_time:
-            return np.asarray((self.ts > self.closed_to - window.size) & self.is_own)
-        if window.is_of_all:
-            # Those with the same time as the n-th last may be in it too: their keys decide, elsewhere.
-            # Those that others do not see need not count there.
-            own = self.ts[self.is_own]
-            oldest = own[-window.size] if len(own) >= window.size else ALWAYS
-            return np.asarray(self.ts >= oldest)
-        return np.asarray(self._holders[window].leave.all == NEVER)
+        return self._holders[window].is_held()
 
     def needed(self) -> Bools:
         """The readings that some window still needs."""
-        return self._held_by(self._living(self._ends))
+        return self.held_by(self._living(self._ends))
 
-    def _held_by(self, windows: set[Window]) -> Bools:
+    def held_by(self, windows: set[Window]) -> Bools:
         held = np.zeros(len(self), np.bool_)
         for window in windows:
             held |= self.is_held(window)
@@ -200,14 +185,13 @@ class History:
         """Takes the readings of ticks that close; `ordered` are those that count, by object and time."""
         self._forget_some()
         first, before = len(self), self.closed_to
-        rows, followed, ended = _NO_ROWS, _NO_ROWS, _NO_ROWS
+        rows, followed, ended = NO_ROWS, NO_ROWS, NO_ROWS
         if len(ordered):
             rows, followed, ended = self._append(closing, ts, ordered, is_gone)
         self.closed_to = closed_to
         ended = np.concatenate([ended, self._fallen_silent(closed_to)])
-        left = {w: self._outdated(w.size, before) for w in self.windows if w.kind == TIME}
-        for window, holder in self._holders.items():
-            left[window] = holder.advance(rows, followed, ended)
+        closing_now = Closing(before, rows, followed, ended)
+        left = {window: holder.advance(closing_now) for window, holder in self._holders.items()}
         self.changes = Changes(first, before, closed_to, left)
 
     def _append(self, closing: pa.Table, ts: I64, ordered: I64, is_gone: Bools) -> tuple[I64, I64, I64]:
@@ -240,13 +224,6 @@ class History:
             self._quiet_to = min(self._quiet_to, stale_tick(int(ts[kept[0]]), self._stale_us, tick_us))
         return row[row >= 0], followed, ended
 
-    def _outdated(self, size: int, before: int) -> I64:
-        """Rows that leave a window of time: those between where it began and where it begins."""
-        # Nothing is older than what is here: before the first tick, everything is yet to come.
-        first = 0 if before == NOTHING_YET else np.searchsorted(self.ts, before - size, side="right")
-        rows = np.arange(first, np.searchsorted(self.ts, self.closed_to - size, side="right"))
-        return np.asarray(rows[self.segment[rows] >= 0])
-
     @property
     def _stale_us(self) -> int:
         return -1 if self.stream.stale_after_us is None else self.stream.stale_after_us
@@ -255,7 +232,7 @@ class History:
         """The last rows of objects that have become silent for too long."""
         stale_us, tick_us = self._stale_us, self.stream.tick_us
         if stale_us < 0 or closed_to < self._quiet_to or not self._holders:
-            return _NO_ROWS
+            return NO_ROWS
         last = self._last_row.all[self._last_row.all >= 0]
         last = last[self.cut[self.segment[last]] == NEVER]
         at: I64 = ((self.ts[last] + stale_us) // tick_us + 1) * tick_us
@@ -279,7 +256,7 @@ class History:
         self._tidied = len(self)
 
     def _rows(self, kept: Bools) -> tuple[pa.Table, I64, I64, I64, dict[Window, I64]]:
-        leaves = {w: holder.leave.all[kept] for w, holder in self._holders.items()}
+        leaves = {w: h.leave.all[kept] for w, h in self._holders.items() if h.leave is not None}
         segment = self.segment[kept]
         cut = np.append(self.cut, NEVER)[segment]
         return self.store.filter(pa.array(kept)), segment, cut, self.number[kept], leaves
@@ -296,34 +273,16 @@ class History:
 
     def restore(self, table: pa.Table, closed_to: int, next_number: int) -> None:
         """Begins with what was saved, under the same windows."""
-        leaves = {
-            w: int64_of(table, f"{LEAVE}{i}").copy() for i, w in enumerate(self.windows) if w.is_of_chains
-        }
+        known = {w: f"{LEAVE}{i}" for i, w in enumerate(self.windows)}
+        leaves = {w: int64_of(table, c).copy() for w, c in known.items() if c in table.column_names}
         segment, cut, number = (int64_of(table, name) for name in (SEGMENT, CUT, NUMBER))
         self._begin(table.select(self.store.column_names), segment, cut, number, leaves)
         self.closed_to, self.next_number = closed_to, next_number
 
-    def listing(self) -> ListingBatch:
-        """The new readings, for the order of all."""
-        return ListingBatch(self._listed(np.arange(self.changes.first, len(self))))
-
     @property
     def reach(self) -> int:
         """So many of the last readings of all are held, whichever shards they are in."""
-        return max((w.size for w in self._living(self._ends) if w.is_of_all), default=0)
-
-    def listing_anew(self, reach: int) -> ListingBatch:
-        """The readings that may be among the last of all, now that windows have come or gone.
-
-        `reach` is how far it was before.
-        """
-        rows = np.flatnonzero(self._held_by({w for w in self.windows if w.is_of_all}))
-        told = self._listed(rows).append_column("is_own", pa.array(self.is_own[rows]))
-        return ListingBatch(told, is_anew=True, reach=reach)
-
-    def _listed(self, rows: I64) -> pa.Table:
-        key = self.store.column(self.stream.key).take(pa.array(rows))
-        return pa.table({"ts": self.ts[rows], "key": key, "number": self.number[rows]})
+        return max((w.reach for w in self._living(self._ends)), default=0)
 
     # ----- another plan
 
@@ -338,7 +297,7 @@ class History:
         leaves = {w: leave for w, leave in leaves.items() if w in old}
         if self._living(ends) - old:
             held = self._last_held(last)
-            is_seen = self._held_by({w for w in old if not w.is_of_all})
+            is_seen = self.held_by({w for w in old if not w.is_of_all})
             is_seen[held[held >= 0]] = True
             segment = np.where(is_seen, segment, -1)
             is_new = held < 0

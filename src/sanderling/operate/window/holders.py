@@ -1,29 +1,32 @@
-"""Windows that later readings end: who keeps which kind in a shard."""
+"""Who keeps which window in a shard. A new kind is a class in plans/window.py, a file here and a line."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-import numpy as np
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from sanderling.arrays import I64
 from sanderling.operate.window.holder import Holder
-from sanderling.operate.window.rows_per_key import PerKey
-from sanderling.operate.window.until import Until
-from sanderling.operate.window.until_next import UntilNext
-from sanderling.plans.plan import ALWAYS, NEVER, NEXT, PER_KEY, UNTIL, Window
+from sanderling.operate.window.lasting import EventsHolder, LastingHolder
+from sanderling.operate.window.rows import RowsHolder
+from sanderling.operate.window.rows_per_key import RowsPerKeyHolder
+from sanderling.operate.window.until import UntilHolder
+from sanderling.operate.window.until_next import UntilNextHolder
+from sanderling.plans.window import Events, Lasting, Rows, RowsPerKey, Until, UntilNext, Window
 
 if TYPE_CHECKING:
     from sanderling.operate.window.history import History
 
+HOLDERS: dict[type[Window], Callable[[Any, History, I64 | None], Holder]] = {
+    Events: EventsHolder,
+    Lasting: LastingHolder,
+    Rows: RowsHolder,
+    RowsPerKey: RowsPerKeyHolder,
+    UntilNext: UntilNextHolder,
+    Until: UntilHolder,
+}
+
 
 def holder_of(window: Window, history: History, leave: I64 | None = None) -> Holder:
     """As it was with these `leave`; or as if all rows had come now."""
-    kinds: dict[str, type[PerKey | UntilNext | Until]] = {PER_KEY: PerKey, NEXT: UntilNext, UNTIL: Until}
-    kind = kinds[window.kind]
-    if leave is not None:
-        return kind(window, history, leave)
-    holder = kind(window, history, np.where(history.is_own, NEVER, ALWAYS))
-    if len(history):
-        holder.begin_anew()
-    return holder
+    return HOLDERS[type(window)](window, history, leave)

@@ -8,12 +8,12 @@ import numpy as np
 import pyarrow as pa
 
 from sanderling.arrays import I64, Growing
-from sanderling.clock import tick_ends
+from sanderling.clock import NEVER, tick_ends
 from sanderling.kernels.window.history import meet, rechain, release
 from sanderling.operate.where.conditions import judged
-from sanderling.operate.window.holder import by_object
+from sanderling.operate.window.holder import Closing, Leaving, by_object
 from sanderling.plans.columns import is_of_next, name_of
-from sanderling.plans.plan import NEVER, Window
+from sanderling.plans.window import Until
 
 if TYPE_CHECKING:
     from sanderling.operate.window.history import History
@@ -23,33 +23,34 @@ if TYPE_CHECKING:
 AT_ONCE = 8
 
 
-class Until:
-    """UNTIL a condition: a reading leaves with a later one of its object that makes the condition true.
+class UntilHolder(Leaving):
+    """A reading leaves with a later one of its object that makes the condition true.
 
     Or when the object is gone or silent.
     """
 
-    def __init__(self, window: Window, history: History, leave: I64):
-        self.window, self.history = window, history
-        self.leave = Growing(leave, NEVER)
+    def __init__(self, window: Until, history: History, leave: I64 | None):
+        super().__init__(history, leave)
+        self.condition = window.condition
+        # The held rows of a segment, chained, the last first.
         self._head = Growing(np.full(len(history.cut), -1), -1)
         self._before = Growing(np.full(len(history), -1), -1)
-        rechain(history.segment, leave, self._head.all, self._before.all)
+        if leave is None:
+            self._compare(by_object(history))
+            self._release(np.flatnonzero(history.cut != NEVER))
+        else:
+            rechain(history.segment, leave, self._head.all, self._before.all)
 
-    def begin_anew(self) -> None:
-        self._head, self._before = (Growing(np.full_like(c.all, -1), -1) for c in (self._head, self._before))
-        h = self.history
-        self._compare(by_object(h))
-        release(np.flatnonzero(h.cut != NEVER), self._head.all, self._before.all, self.leave.all, h.cut)
-
-    def advance(self, rows: I64, followed: I64, ended: I64) -> I64:
+    def advance(self, closing: Closing) -> I64:
         h = self.history
         for column in (self.leave, self._before):
             column.grow_to(len(h))
         self._head.grow_to(len(h.cut))
-        left = self._compare(rows)
-        gone = release(h.segment[ended], self._head.all, self._before.all, self.leave.all, h.cut)
-        return np.concatenate([left, gone])
+        left = self._compare(closing.rows)
+        return np.concatenate([left, self._release(h.segment[closing.ended])])
+
+    def _release(self, segments: I64) -> I64:
+        return release(segments, self._head.all, self._before.all, self.leave.all, self.history.cut)
 
     def _compare(self, rows: I64) -> I64:
         """The new rows with those that are held: a few of each segment at a time, since they may end many."""
@@ -67,8 +68,7 @@ class Until:
         return np.concatenate(left)
 
     def _end(self, held: I64, coming: I64) -> I64:
-        h, store, until = self.history, self.history.store, self.window.until
-        assert until is not None
+        h, store, until = self.history, self.history.store, self.condition
         held_rows, coming_rows = pa.array(held), pa.array(coming)
         columns = {
             r: store.column(name_of(r)).take(coming_rows if is_of_next(r) else held_rows)

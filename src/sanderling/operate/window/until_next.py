@@ -6,27 +6,26 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sanderling.arrays import I64, Growing
-from sanderling.clock import tick_ends
-from sanderling.plans.plan import NEVER, Window
+from sanderling.arrays import I64
+from sanderling.clock import NEVER, tick_ends
+from sanderling.operate.window.holder import Closing, Leaving
+from sanderling.plans.window import UntilNext
 
 if TYPE_CHECKING:
     from sanderling.operate.window.history import History
 
 
-class UntilNext:
-    """UNTIL NEXT: a reading leaves with the next one of its object, or when the object is gone or silent."""
+class UntilNextHolder(Leaving):
+    """A reading leaves with the next one of its object, or when the object is gone or silent."""
 
-    def __init__(self, window: Window, history: History, leave: I64):
-        self.history = history
-        self.leave = Growing(leave, NEVER)
+    def __init__(self, window: UntilNext, history: History, leave: I64 | None):
+        super().__init__(history, leave)
+        if leave is None:
+            self._look(np.arange(len(history)))
 
-    def begin_anew(self) -> None:
-        self._look(np.arange(len(self.history)))
-
-    def advance(self, rows: I64, followed: I64, ended: I64) -> I64:
+    def advance(self, closing: Closing) -> I64:
         self.leave.grow_to(len(self.history))
-        return self._look(np.unique(np.concatenate([followed, ended])))
+        return self._look(np.unique(np.concatenate([closing.followed, closing.ended])))
 
     def _look(self, rows: I64) -> I64:
         h, leave = self.history, self.leave.all

@@ -34,8 +34,10 @@ from sanderling.operate.where.probe import a_few, arrived, found
 from sanderling.operate.where.slotted import MOST_PAIRS
 from sanderling.operate.window.held import Held
 from sanderling.operate.window.history import History
+from sanderling.operate.window.rows import listing
 from sanderling.plans import operator_ids
-from sanderling.plans.plan import StreamPlan, Template, Window
+from sanderling.plans.plan import StreamPlan, Template
+from sanderling.plans.window import Window
 from sanderling.space.coverages import are_everywhere
 from sanderling.space.geometry import Geometry
 from sanderling.space.motion import hidden
@@ -208,7 +210,7 @@ class Windowed:
         with self.asks.figures.timed(operator_ids.windows_all(self.plan.stream.name)):
             due = [o for o in given.due if o.template.window is not None]
             told: list[Told | ListingBatch] = [*self._changes(state, held, due)]
-        return [*told, held.history.listing()] if held.is_listed else told
+        return [*told, listing(held.history)] if held.is_listed else told
 
     def _changes(self, state: WindowState, held: Held, due: Sequence[Ordered]) -> list[Told]:
         if not state.is_live.any():
@@ -223,7 +225,7 @@ class Windowed:
             figures.add(operator_ids.window(self.plan.stream.name, window), np.count_nonzero(came))
         parts = [Passage(new, ticks, np.ones(len(new), np.bool_), is_in).take(np.asarray(is_in.any(axis=0)))]
         for number, window in enumerate(self.windows):
-            if is_used[number] and window in history.changes.left:
+            if is_used[number]:
                 parts.append(self._leaving(number, window, history))
         passage = _together(parts)
         for ordered in due if len(passage) else ():

@@ -21,7 +21,7 @@ from sanderling.clock import ticks_from
 from sanderling.plan.many.cohorts import Cohort, TableRows
 from sanderling.plan.query.compositions import Composition
 from sanderling.plan.query.selects import Draft
-from sanderling.plans.columns import name_of, previous_of
+from sanderling.plans.columns import previous_of
 from sanderling.plans.plan import (
     ALWAYS,
     NEVER,
@@ -281,8 +281,7 @@ def _nearest(cohorts: list[Numbered], order: I64, focal: I64) -> Nearest:
 def _kept(stream: Stream, templates: list[Template]) -> tuple[str, ...]:
     """Columns that some query reads, beside key, place and gone, which every shard holds anyway."""
     reads = {name for t in templates for name in t.of_reading}
-    ends = [t.window.until for t in templates if t.window is not None and t.window.until is not None]
-    reads |= {name_of(column) for until in ends for column in until.reads}
+    reads |= {name for t in templates if t.window is not None for name in t.window.reads}
     return tuple(name for name in _all_columns(stream) if name in reads or previous_of(name) in reads)
 
 

@@ -12,18 +12,14 @@ from sanderling.figures import OperatorId, Tally
 from sanderling.plan.explain.outline import Outline
 from sanderling.plans import operator_ids
 from sanderling.plans.plan import (
-    EVENTS,
     NEVER,
-    PER_KEY,
-    ROWS,
-    TIME,
     OutputColumn,
     PlannedQuery,
     StreamPlan,
     Template,
-    Window,
 )
 from sanderling.plans.selection import First, choice_words, first_in_force
+from sanderling.plans.window import Events, Window
 from sanderling.space.coverages import is_everywhere, word_of
 from sanderling.space.polygon import POLYGON
 
@@ -34,8 +30,8 @@ def merged_words(plan: StreamPlan, template: Template, query: PlannedQuery, of: 
     """What has to be known of all shards before its rows are known."""
     if template.is_nearest:
         return f"the {plan.nearest.k[_asked(plan, template, query)]} nearest{of} over all shards"
-    if template.is_of_last and template.window is not None:
-        return f"the last {template.window.size} readings{of} over all shards"
+    if template.window is not None and template.window.is_of_all:
+        return f"the last {template.window.reach} readings{of} over all shards"
     return None
 
 
@@ -125,18 +121,9 @@ def _readings(template: Template) -> str:
     window = template.window
     if window is None:
         return "last readings"
-    if window.kind == EVENTS:
+    if isinstance(window, Events):
         return "all readings"
-    sizes = {
-        TIME: show_duration(window.size),
-        ROWS: f"{window.size} rows",
-        PER_KEY: f"{window.size} rows per key",
-    }
-    return f"window of readings, {sizes.get(window.kind) or _until(window)},"
-
-
-def _until(window: Window) -> str:
-    return "until next" if window.until is None else f"until {window.until.words}"
+    return f"window of readings, {window.words},"
 
 
 def _item(output: OutputColumn) -> str:

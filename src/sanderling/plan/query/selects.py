@@ -33,7 +33,8 @@ from sanderling.plan.names.nexts import NextScope
 from sanderling.plan.query.relations import Relations, Shape
 from sanderling.plans.columns import constant_name, of_reading, of_table
 from sanderling.plans.expression import Expression
-from sanderling.plans.plan import OutputColumn, Window
+from sanderling.plans.plan import OutputColumn
+from sanderling.plans.window import Until, Window
 from sanderling.types import TYPES, SqlType
 
 
@@ -114,7 +115,7 @@ class SelectPlanner:
             hint = "kNN is of each object's last reading; leave out WINDOW"
             raise QueryError("query.unsupported", "kNN does not take a WINDOW yet", hint, place)
         if clause.condition is None:
-            return Window(clause.kind, clause.size)
+            return clause.window
         nexts = NextScope(scope, clause.span)
         node = clause.condition.copy()
         for part in filter(is_previous, node.walk()):
@@ -129,7 +130,7 @@ class SelectPlanner:
                 clause.condition, "query.wrong_type",
                 f"UNTIL needs a condition, this is {duckdb_words(type_)}", "compare it with something",
             )  # fmt: skip
-        return Window(clause.kind, 0, replace(_as_condition(found, type_), words=shortened(words)))
+        return Until(replace(_as_condition(found, type_), words=shortened(words)))
 
     def condition(self, node: exp.Expr, scope: Scope) -> tuple[Expression, list[Constant]]:
         """A condition by itself, and its constants."""

@@ -15,7 +15,7 @@ from sanderling.batches import TS
 from sanderling.catalog import Stream, Table
 from sanderling.errors import did_you_mean
 from sanderling.language.grammar.dialect import LocationInside
-from sanderling.language.statements import EVENTS, RegisterQuery
+from sanderling.language.statements import RegisterQuery
 from sanderling.plan.expressions.check import Constant, Scope
 from sanderling.plan.names.sides import Side
 from sanderling.plan.query.selects import Draft, SelectPlanner
@@ -24,7 +24,8 @@ from sanderling.plans import nodes
 from sanderling.plans.columns import of_reading
 from sanderling.plans.constraint_graph import FLOAT, INT
 from sanderling.plans.expression import Expression
-from sanderling.plans.plan import OutputColumn, Window
+from sanderling.plans.plan import OutputColumn
+from sanderling.plans.window import Events
 from sanderling.types import TYPES, SqlType
 
 # That the search compares: it has a bit for each.
@@ -93,7 +94,7 @@ class Arms:
         constants: list[Constant] = []
         judged = [c for c in conditions if not isinstance(c, LocationInside)]
         where = self.selects.where(judged, scope, constants)
-        window = Window(EVENTS, stream.tick_us)
+        window = Events(stream.tick_us)
         draft = Draft(stream, table, shape, where, (), tuple(constants), used, None, window)
         arm = Arm(len(self.all), draft)
         arm.place(OutputColumn(TS, Expression.of_column(of_reading(TS), TYPES["BIGINT"], "time")))

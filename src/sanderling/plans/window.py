@@ -1,0 +1,117 @@
+"""WINDOW: which readings of the past a query looks at; a class a kind.
+
+A kind says here what plans and EXPLAIN ask of it. What a shard does for it, who comes, who leaves when, what
+is held and saved, stands in the file of its name in operate/window/.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sanderling.clock import show_duration
+from sanderling.plans.columns import name_of
+from sanderling.plans.expression import Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """What all kinds can be asked."""
+
+    @property
+    def words(self) -> str:
+        """How EXPLAIN shows it."""
+        raise NotImplementedError
+
+    @property
+    def name(self) -> str:
+        """What no other window of a stream is called, where rows are counted."""
+        return self.words
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """Columns of readings that say whether one is in it."""
+        return frozenset()
+
+    @property
+    def reach(self) -> int:
+        """So many of the last readings of all shards are in it; 0: each shard knows by itself who is."""
+        return 0
+
+    @property
+    def is_of_all(self) -> bool:
+        """Whether no shard knows by itself what is in it."""
+        return self.reach > 0
+
+
+@dataclass(frozen=True, slots=True)
+class Lasting(Window):
+    """WINDOW 1 HOUR: a reading's own time says when it leaves."""
+
+    size_us: int
+
+    @property
+    def words(self) -> str:
+        return show_duration(self.size_us)
+
+
+@dataclass(frozen=True, slots=True)
+class Rows(Window):
+    """WINDOW n ROWS: the last n readings of all objects."""
+
+    size: int
+
+    @property
+    def words(self) -> str:
+        return f"{self.size} rows"
+
+    @property
+    def reach(self) -> int:
+        return self.size
+
+
+@dataclass(frozen=True, slots=True)
+class RowsPerKey(Window):
+    """WINDOW n ROWS PER KEY: the last n readings of each object."""
+
+    size: int
+
+    @property
+    def words(self) -> str:
+        return f"{self.size} rows per key"
+
+
+@dataclass(frozen=True, slots=True)
+class UntilNext(Window):
+    """WINDOW UNTIL NEXT: each object's last reading, while it is neither gone nor silent."""
+
+    @property
+    def words(self) -> str:
+        return "until next"
+
+
+@dataclass(frozen=True, slots=True)
+class Until(Window):
+    """WINDOW UNTIL a condition over the held reading and a later one of its object."""
+
+    condition: Expression
+
+    @property
+    def words(self) -> str:
+        return f"until {self.condition.words}"
+
+    @property
+    def name(self) -> str:
+        return f"until {self.condition.sql}"
+
+    @property
+    def reads(self) -> frozenset[str]:
+        return frozenset(map(name_of, self.condition.reads))
+
+
+@dataclass(frozen=True, slots=True)
+class Events(Lasting):
+    """That of triggers: every reading comes, and none is told to leave."""
+
+    @property
+    def words(self) -> str:
+        return "events"
