@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sanderling import arrays
+from sanderling.operate.inside import meet
 from sanderling.operate.where import asks
-from sanderling.operate.window import until, whereabouts, window
+from sanderling.operate.window import until, whereabouts
 from sanderling.plan.grow.living import LivingPlan
 from sanderling.plans.plan import NEVER
 from tests.engine.direct import DirectRun
@@ -33,7 +34,7 @@ def test_changes_are_the_difference_of_two_answers(
         if is_restless:
             patch.setattr(asks, "distinct_conditions", lambda template, constants, is_everywhere: None)
             patch.setattr(until, "AT_ONCE", 1)
-            patch.setattr(window, "WORTH_A_GRID", 0)
+            patch.setattr(meet, "WORTH_A_GRID", 0)
             patch.setattr(whereabouts, "STRIDE", 1)
             patch.setattr(arrays, "WORTH_COMPACTING", 0)
         check(world, cut, fences, tmp_path)
