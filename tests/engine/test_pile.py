@@ -38,7 +38,7 @@ def test_a_batch_for_every_reading_leaves_few_pieces(tmp_path: Path) -> None:
         stream.objects.store,
         *(m.engine.nearest[t].lists.store for m in run.merges for t in m.engine.nearest),
     ]
-    assert stream.past.held is not None
-    for store in (*stores, stream.past.held.history.store):
+    assert stream.past.history is not None
+    for store in (*stores, stream.past.history.store):
         assert store.column(0).num_chunks <= FEW
     assert max(store.num_rows for store in stores) > 100

@@ -11,8 +11,7 @@ from sanderling.kernels.inside.cross import Moves
 from sanderling.operate.readings.pairs import MoveBatch
 from sanderling.operate.readings.readings import LastReadings
 from sanderling.operate.where.orders import Ordered
-from sanderling.operate.window.held import Held
-from sanderling.plans.plan import NEVER
+from sanderling.operate.window.past import Past
 
 Change = DeltaBatch | CandidateBatch | LatestBatch | ListingBatch | SightingBatch
 
@@ -24,8 +23,8 @@ class Now:
     objects: LastReadings
     focals: LastReadings
     closed_to: int
-    ready: int = NEVER  # versions from this number on have not begun, whatever the plan says
-    held: Held | None = None  # None: nobody asks for the past
+    ready: int  # versions from this number on have not begun, whatever the plan says
+    past: Past
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,13 +22,14 @@ from sanderling.operate.sql.select import Select
 from sanderling.operate.sql.set_operation import SetOperation
 from sanderling.operate.sql.signed import Signed
 from sanderling.operate.sql.union import Union
+from sanderling.operate.trigger.sighted import Sighted
 from sanderling.operate.trigger.solve import Solve
 from sanderling.operate.where.asks import Asks
 from sanderling.operate.where.orders import Orders
 from sanderling.operate.window.window import Windowed
 from sanderling.plans import nodes
 from sanderling.plans.nodes import Node
-from sanderling.plans.plan import StreamPlan
+from sanderling.plans.plan import Over, StreamPlan
 from sanderling.route.by_space import ALONE, Partition
 
 OfStream = Operator[Now, Moved, Sequence[Change]]
@@ -66,5 +67,6 @@ def operators_over(
     return [
         Inside(plan, asks, polygons),
         Nearest(plan, asks, polygons),
-        Windowed(plan, polygons, figures, orders),
+        *([Windowed(plan, polygons, figures, orders)] if plan.windows else []),
+        *([Sighted(plan, polygons, figures, orders)] if plan.is_over(Over.EVENTS).any() else []),
     ]

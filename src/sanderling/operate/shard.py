@@ -87,10 +87,10 @@ class Shard:
                     said.append(Parcel(Kind.SAID, known, {"version": number, "stream": part.stream.name}))
             self.version, self.composed, self.partners = number, composed_in(plan), partners_in(plan)
         for name, reach in sorted(turned.items()):
-            stream = self.streams[name]
-            if stream.past.held is not None and stream.past.held.is_listed:
+            history = self.streams[name].past.history
+            if history is not None and history.is_listed:
                 # Windows of the last of all may reach further now.
-                said += self.parcels(name, [listing_anew(stream.past.held.history, reach)])
+                said += self.parcels(name, [listing_anew(history, reach)])
         return said, set(turned)
 
     def begin_at(self, version: int) -> None:

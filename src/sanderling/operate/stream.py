@@ -1,6 +1,6 @@
 """One stream's part of a shard: its objects' last readings and its queries; readings in, changes out.
 
-parcels ──► accept ──► close ──► inside, nearest, windowed ──► changes
+parcels ──► accept ──► close ──► inside, nearest, windows, sightings ──► changes
               └─► late readings come back
 """
 
@@ -79,8 +79,7 @@ class StreamShard:
         narrow = pa.schema([schema.field(name) for name in focal_columns(plan.stream)])
         self.focals = LastReadings(plan.stream, narrow, plan.focals)
         self.waiting = Waiting(plan.stream.key, narrow)
-        self.past = Past(self.objects, self.focals)
-        self.past.begin(plan)
+        self.past = Past(self.objects, self.focals, plan)
         self.rebuild()
 
     def rebuild(self) -> None:
@@ -280,7 +279,7 @@ class StreamShard:
 
     @property
     def now(self) -> Now:
-        return Now(self.objects, self.focals, self.clock.closed_to, self.clock.begun, self.past.held)
+        return Now(self.objects, self.focals, self.clock.closed_to, self.clock.begun, self.past)
 
     def settle(self, replayed: Replayed) -> None:
         """What follows from the readings, after moves whose changes have been told by another copy."""
@@ -346,8 +345,8 @@ class StreamShard:
         """What was done in this batch, and what is held now."""
         figures, name = self.figures, self.stream.name
         figures.hold(operator_ids.readings(name), int(np.count_nonzero(self.objects.row_of >= 0)))
-        if self.past.held is not None:
-            figures.hold(operator_ids.history(name), len(self.past.held.history))
+        if self.past.history is not None:
+            figures.hold(operator_ids.history(name), len(self.past.history))
         self.orders.tell(figures)
         return figures
 

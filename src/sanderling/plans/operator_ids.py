@@ -32,6 +32,15 @@ def window(stream: str, of: Window) -> OperatorId:
     return OperatorId(f"window {stream} {of.name}")
 
 
+def sightings_all(stream: str) -> OperatorId:
+    return OperatorId(f"sightings {stream}")
+
+
+def events(stream: str) -> OperatorId:
+    """What all triggers of a stream look at."""
+    return OperatorId(f"events {stream}")
+
+
 def history(stream: str) -> OperatorId:
     """Which all windows of a stream hold together."""
     return OperatorId(f"history {stream}")

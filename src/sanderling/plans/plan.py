@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from enum import Enum
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +21,7 @@ from sanderling.clock import NEVER as NEVER
 from sanderling.plans.columns import by_place, without_previous
 from sanderling.plans.expression import Expression
 from sanderling.plans.nodes import Node
-from sanderling.plans.window import Events, Window
+from sanderling.plans.window import Window
 from sanderling.space.geometry import Geometry
 from sanderling.space.motion import Places, placed
 from sanderling.types import SqlType
@@ -38,6 +39,14 @@ class OutputColumn:
         return self.expression.type
 
 
+class Over(Enum):
+    """Which readings queries look at, and so who works for them in a shard."""
+
+    NOW = "each object's last"
+    WINDOW = "those in a window"
+    EVENTS = "all, once, as they come: those of triggers"
+
+
 @dataclass(frozen=True, slots=True)
 class Template:
     """Queries of one shape: everything about them but their constants."""
@@ -49,18 +58,20 @@ class Template:
     constants: pa.Schema
     is_keyed: bool
     is_nearest: bool = False
-    window: Window | None = None  # None: NOW
+    window: Window | None = None
     into: int | None = None  # of a branch: the template whose tree its rows go into
+    is_sighted: bool = False  # a branch of triggers: a reading comes once, with the queries that take it
+
+    @property
+    def over(self) -> Over:
+        if self.is_sighted:
+            return Over.EVENTS
+        return Over.NOW if self.window is None else Over.WINDOW
 
     @property
     def is_of_last(self) -> bool:
         """Whether its window holds the last readings of all shards together."""
         return self.window is not None and self.window.is_of_all
-
-    @property
-    def is_sighted(self) -> bool:
-        """Whether it is a branch of triggers: a reading comes once, with the queries that take it."""
-        return isinstance(self.window, Events)
 
     @property
     def is_merged(self) -> bool:
@@ -175,7 +186,7 @@ class StreamPlan:
     @property
     def watched(self) -> tuple[str, ...]:
         """Reading columns, other than key and place, whose change can change an answer."""
-        reads = {name for t in self.templates if t.window is None for name in t.of_reading}
+        reads = {name for t in self.templates if t.over is Over.NOW for name in t.of_reading}
         return tuple(sorted(reads - {self.stream.key}))
 
     @property
@@ -190,10 +201,9 @@ class StreamPlan:
         """All windows of queries, each once."""
         return tuple(dict.fromkeys(t.window for t in self.templates if t.window is not None))
 
-    @property
-    def is_windowed(self) -> npt.NDArray[np.bool_]:
-        """By region whether its query has a window."""
-        return np.isin(self.regions.template, [t.id for t in self.templates if t.window is not None])
+    def is_over(self, over: Over) -> npt.NDArray[np.bool_]:
+        """By region whether its query looks at these readings."""
+        return np.isin(self.regions.template, [t.id for t in self.templates if t.over is over])
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,8 +316,9 @@ class Plan:
 Plans = Callable[[int], Plan]
 
 __all__ = [
-    "ALWAYS", "NEVER", "NO_NEAREST", "NO_QUERIES", "Nearest", "OutputColumn", "Plan", "PlannedQueries",
-    "PlannedQuery", "PlannedTable", "PlannedTree", "Plans", "Regions", "StreamPlan", "Template",
+    "ALWAYS", "NEVER", "NO_NEAREST", "NO_QUERIES", "Nearest", "OutputColumn", "Over", "Plan",
+    "PlannedQueries", "PlannedQuery", "PlannedTable", "PlannedTree", "Plans", "Regions", "StreamPlan",
+    "Template",
 ]  # fmt: skip
 
 

@@ -106,12 +106,3 @@ class Until(Window):
     @property
     def reads(self) -> frozenset[str]:
         return frozenset(map(name_of, self.condition.reads))
-
-
-@dataclass(frozen=True, slots=True)
-class Events(Lasting):
-    """That of triggers: every reading comes, and none is told to leave."""
-
-    @property
-    def words(self) -> str:
-        return "events"

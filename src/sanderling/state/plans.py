@@ -40,14 +40,14 @@ from sanderling.plans.plan import (
     StreamPlan,
     Template,
 )
-from sanderling.plans.window import Events, Lasting, Rows, RowsPerKey, Until, UntilNext
+from sanderling.plans.window import Lasting, Rows, RowsPerKey, Until, UntilNext
 from sanderling.sealed import broken, read, write
 
 T = TypeVar("T")
 
 CLASSES: tuple[type, ...] = (
     Column, Stream, Compare, Comparison, Expression, Gone, Growth, Nearest, OutputColumn, Plan,
-    PlannedQueries, PlannedTable, PlannedTree, Regions, StreamPlan, Template, Events, Lasting, Rows,
+    PlannedQueries, PlannedTable, PlannedTree, Regions, StreamPlan, Template, Lasting, Rows,
     RowsPerKey, Until, UntilNext, Aggregate, Branch,
     Distinct, DistanceBound, First, Join, Near, Order, Select, SetOperation, Solve, Sum, TableRows, TimeBound,
     Union, Value, Variable,

@@ -25,7 +25,7 @@ from sanderling.operate.where.asks import Asks
 from sanderling.operate.where.orders import Ordered
 from sanderling.operate.where.probe import a_few, found, taken
 from sanderling.plans import operator_ids
-from sanderling.plans.plan import StreamPlan
+from sanderling.plans.plan import Over, StreamPlan
 from sanderling.space.geometry import Geometry
 
 
@@ -56,8 +56,8 @@ class Inside:
         self.plan = plan
         self.asks = asks
         self.tell = Tell(plan, asks, polygons)
-        # Where kNN looks for the nearest is its own affair, and so is what windows hold.
-        self.is_range = ~plan.is_windowed
+        # Where kNN looks for the nearest is its own affair.
+        self.is_range = plan.is_over(Over.NOW)
         self.is_range[plan.nearest.region] = False
 
     # ----- which regions live
@@ -121,7 +121,7 @@ class Inside:
 
     def apply(self, state: InsideState, given: Moved) -> list[DeltaBatch]:
         """The changes of all live queries over the ticks that have just closed."""
-        self._probe(state, [o for o in given.due if o.template.window is None], given)
+        self._probe(state, [o for o in given.due if o.template.over is Over.NOW], given)
         name = operator_ids.inside_all(self.plan.stream.name)
         self.asks.figures.add(name, len(given.moves))
         with self.asks.figures.timed(name):

@@ -64,8 +64,8 @@ class LastReadings:
         self.stream = stream
         self.schema = schema
         self.previous = previous
-        # Whoever needs all readings of ticks that close gets them; then all are saved, not only the last.
-        self.history: Keeper | None = None
+        # Whoever needs all readings of ticks that close gets them; who holds them has all saved, too.
+        self.keepers: tuple[Keeper, ...] = ()
         self.is_every_saved = False
         self._lasting = pa.array([], schema.field(stream.key).type) if lasting is None else lasting
         self._forget_all()
@@ -138,7 +138,7 @@ class LastReadings:
         is_gone = self._is_gone(closing)
         counts = np.ones(len(ts), np.bool_)
         logged = closing
-        if self.previous or self.history is not None:
+        if self.previous or self.keepers:
             counts, before = chain(
                 ordered, objects, ts, is_gone, self.row_of, self.ts_of, self.store.num_rows,
                 stream.tick_us, stale_us,
@@ -155,8 +155,8 @@ class LastReadings:
         if len(ts):
             self._quiet_to = min(self._quiet_to, stale_tick(int(ts.min()), stale_us, stream.tick_us))
         silent = self._silent(stale_us, closed_to)
-        if self.history is not None:
-            self.history.advance(closing, ts, ordered[counts[ordered]], is_gone, closed_to)
+        for keeper in self.keepers:
+            keeper.advance(closing, ts, ordered[counts[ordered]], is_gone, closed_to)
         if len(silent[0]):
             tick, who, old = (np.concatenate(pair) for pair in zip((tick, who, old), silent, strict=True))
             new = np.concatenate([new, np.full(len(silent[0]), -1)])

@@ -26,7 +26,7 @@ from sanderling.operate.where.slots import slots_of
 from sanderling.operate.where.slotted import Slotted
 from sanderling.plans import operator_ids
 from sanderling.plans.columns import of_reading, previous_of
-from sanderling.plans.plan import StreamPlan, Template
+from sanderling.plans.plan import Over, StreamPlan, Template
 from sanderling.space.coverages import are_by_bounds, are_everywhere
 
 # The kernel judges a polygon by its bounds, so every move inside them has to be looked at.
@@ -35,10 +35,10 @@ LAST_BIT = 63
 
 
 class Asks:
-    """The asks of all regions of a stream as columns, made once from the plan: of NOW, or of windows."""
+    """The asks of all regions of a stream as columns, made once from the plan: of NOW, windows or events."""
 
     def __init__(
-        self, plan: StreamPlan, is_windowed: bool = False, figures: Figures | None = None,
+        self, plan: StreamPlan, over: Over = Over.NOW, figures: Figures | None = None,
         orders: Orders | None = None,
     ):  # fmt: skip
         regions = plan.regions
@@ -57,14 +57,14 @@ class Asks:
         shows = np.zeros(max((t.id for t in plan.templates), default=-1) + 1, np.uint64)
         asks = shows.copy()
         for template, constants in zip(plan.templates, plan.constants, strict=True):
-            if (template.window is not None) != is_windowed:
+            if template.over is not over:
                 continue
             shown = [o.expression for o in template.outputs]
             shows[template.id] = self._bits(name for e in shown for name in e.of_reading)
             if template.where is not None:
                 asks[template.id] = self._bits(template.where.of_reading)
                 self._put_in_order(template, constants)
-        if not any((t.window is not None) == is_windowed for t in plan.templates):
+        if not any(t.over is over for t in plan.templates):
             # Nobody asks: many regions are not to fill memory with nothing.
             self.shows: U64 = alike(np.uint64(0), len(regions))
             self.watch: U64 = self.shows
@@ -89,7 +89,7 @@ class Asks:
     def _put_in_order(self, template: Template, constants: pa.Table) -> None:
         """Which comes first, WHERE or INSIDE: judged by the reading, or by the pair."""
         kinds = self.plan.regions.kind[self.plan.regions.template == template.id]
-        is_everywhere = template.window is not None and bool(are_everywhere(kinds).all())
+        is_everywhere = template.over is not Over.NOW and bool(are_everywhere(kinds).all())
         found = distinct_conditions(template, constants, is_everywhere)
         if is_everywhere and template.is_sighted:
             assert template.where is not None

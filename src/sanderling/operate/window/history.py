@@ -280,6 +280,11 @@ class History:
         self.closed_to, self.next_number = closed_to, next_number
 
     @property
+    def is_listed(self) -> bool:
+        """Whether the merge stage has to know the order of all readings."""
+        return any(window.is_of_all for window in self.windows)
+
+    @property
     def reach(self) -> int:
         """So many of the last readings of all are held, whichever shards they are in."""
         return max((w.reach for w in self._living(self._ends)), default=0)

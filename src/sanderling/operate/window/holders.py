@@ -7,18 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 from sanderling.arrays import I64
 from sanderling.operate.window.holder import Holder
-from sanderling.operate.window.lasting import EventsHolder, LastingHolder
+from sanderling.operate.window.lasting import LastingHolder
 from sanderling.operate.window.rows import RowsHolder
 from sanderling.operate.window.rows_per_key import RowsPerKeyHolder
 from sanderling.operate.window.until import UntilHolder
 from sanderling.operate.window.until_next import UntilNextHolder
-from sanderling.plans.window import Events, Lasting, Rows, RowsPerKey, Until, UntilNext, Window
+from sanderling.plans.window import Lasting, Rows, RowsPerKey, Until, UntilNext, Window
 
 if TYPE_CHECKING:
     from sanderling.operate.window.history import History
 
 HOLDERS: dict[type[Window], Callable[[Any, History, I64 | None], Holder]] = {
-    Events: EventsHolder,
     Lasting: LastingHolder,
     Rows: RowsHolder,
     RowsPerKey: RowsPerKeyHolder,

@@ -8,7 +8,7 @@ import numpy as np
 
 from sanderling.arrays import I64, Bools
 from sanderling.clock import NOTHING_YET, tick_ends
-from sanderling.operate.window.holder import NO_ROWS, Closing
+from sanderling.operate.window.holder import Closing
 from sanderling.plans.window import Lasting
 
 if TYPE_CHECKING:
@@ -42,10 +42,3 @@ class LastingHolder:
     @property
     def oldest(self) -> int:
         return self.history.closed_to - self.size_us + 1
-
-
-class EventsHolder(LastingHolder):
-    """Of triggers."""
-
-    def advance(self, closing: Closing) -> I64:
-        return NO_ROWS

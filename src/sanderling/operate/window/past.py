@@ -1,4 +1,4 @@
-"""What queries need of the past, beside last readings: held readings, and where focal objects were.
+"""What queries need of the past, beside last readings: held readings, events, and where focal objects were.
 
 Which of it is kept follows from the plan; what is in it, from the readings.
 """
@@ -10,80 +10,100 @@ import pyarrow as pa
 from sanderling.clock import NOTHING_YET
 from sanderling.operate.readings.pairs import MoveBatch
 from sanderling.operate.readings.readings import LastReadings
-from sanderling.operate.window.held import Held
+from sanderling.operate.trigger.events import Events
 from sanderling.operate.window.history import History
 from sanderling.operate.window.whereabouts import Whereabouts
-from sanderling.plans.plan import StreamPlan
+from sanderling.plans.plan import Over, StreamPlan
 from sanderling.state.frame import Frame
 
 
 class Past:
     """The past of one stream in one shard; nothing, where nobody asks for it."""
 
-    held: Held | None = None
-
-    def __init__(self, objects: LastReadings, focals: LastReadings):
+    def __init__(self, objects: LastReadings, focals: LastReadings, plan: StreamPlan):
         self.objects, self.focals = objects, focals
-        self._is_following = False  # whether there are windows over regions that move
+        self.begin(plan)
 
     def begin(self, plan: StreamPlan) -> None:
         """With nothing; what there was comes from what was saved."""
-        self.held = None
-        self._is_following = False
+        self.history: History | None = None  # for windows
+        self.events: Events | None = None  # for triggers
+        self.whereabouts = Whereabouts(pa.nulls(0, plan.focals.type))
+        self._is_following = False  # whether either asks about regions that move
         self.turn_to(plan, NOTHING_YET)
+
+    @property
+    def held(self) -> History:
+        """Of those who look at windows: there is one."""
+        assert self.history is not None
+        return self.history
 
     @property
     def reach(self) -> int:
         """How many of the last readings of all are held."""
-        return self.held.history.reach if self.held is not None else 0
+        return self.history.reach if self.history is not None else 0
 
     def turn_to(self, plan: StreamPlan, closed_to: int) -> None:
         """Goes on under another plan."""
         self.objects.remember(plan.previous)
-        was_following = self._is_following
-        self._is_following = bool((plan.regions.focal[plan.is_windowed] >= 0).any())
-        if not plan.windows:
-            self.held = None
-        elif self.held is None:
-            history = History(plan.stream, self.objects.store_schema, {})
-            history.closed_to = closed_to
-            self.held = Held(history, Whereabouts(plan.focals), self.focals)
-        self.objects.history = self.held.history if self.held is not None else None
-        self.objects.is_every_saved = self.held is not None
-        self.focals.is_every_saved = self._is_following
-        if self.held is not None:
-            # What is there then is to follow from the readings, not from when something was last tidied up.
-            self.held.history.tidy()
-            self.held.whereabouts.forget(self.held.history.oldest_tick, is_now=True)
-            self.held.whereabouts.hide(self.held.history.oldest_shown)
-            self.held.history.turn_to(plan, self.objects.store_schema, self.objects.last())
-            self._follow(self.held.whereabouts, plan.focals, was_following)
+        schema = self.objects.store_schema
+        if self.history is None and plan.windows:
+            self.history = History(plan.stream, schema, {})
+            self.history.closed_to = closed_to
+        self._forget(closed_to)
+        if self.history is not None:
+            self.history.turn_to(plan, schema, self.objects.last())
+        self.history = self.history if plan.windows else None
+        has_events = bool(plan.is_over(Over.EVENTS).any())
+        self.events = Events(plan.stream, schema, closed_to) if has_events else None
+        self.objects.keepers = tuple(k for k in (self.history, self.events) if k is not None)
+        self.objects.is_every_saved = self.history is not None
+        self._follow(plan)
 
-    def _follow(self, whereabouts: Whereabouts, focals: pa.Array, was_following: bool) -> None:
-        if not was_following:
-            whereabouts.forget_all()
-        whereabouts.turn_to(focals)
-        if self._is_following and not was_following:
-            whereabouts.note_last(self.focals)
+    def _forget(self, closed_to: int) -> None:
+        """What is there then is to follow from the readings, not from when something was last tidied up."""
+        oldest = shown = closed_to
+        if self.history is not None:
+            self.history.tidy()
+            oldest, shown = self.history.oldest_tick, self.history.oldest_shown
+        self.whereabouts.forget(oldest, is_now=True)
+        self.whereabouts.hide(shown)
+
+    def _follow(self, plan: StreamPlan) -> None:
+        was_following = self._is_following
+        self._is_following = bool((plan.regions.focal[~plan.is_over(Over.NOW)] >= 0).any())
+        self.focals.is_every_saved = self._is_following
+        if not self._is_following:
+            self.whereabouts = Whereabouts(pa.nulls(0, plan.focals.type))
+        elif was_following:
+            self.whereabouts.turn_to(plan.focals)
+        else:
+            self.whereabouts = Whereabouts(plan.focals)
+            self.whereabouts.note_last(self.focals)
 
     def close_focals(self, closed_to: int) -> MoveBatch:
         """How focal objects moved, which is noted where somebody will ask again."""
         moves = self.focals.close(closed_to)
-        if self.held is not None and self._is_following:
-            self.held.whereabouts.note(moves, self.focals)
-            self.held.whereabouts.forget(self.held.history.oldest_tick)
+        if self._is_following:
+            self.whereabouts.note(moves, self.focals)
+            if self.history is not None:
+                self.whereabouts.forget(self.history.oldest_tick)
+            elif self.events is not None:
+                self.whereabouts.forget(self.events.closed_to)
         return moves
 
     def saved(self) -> Frame:
         """All of it. What changes from batch to batch follows from the readings."""
-        if self.held is None:
-            return Frame()
-        history, whereabouts = self.held.history, self.held.whereabouts
-        tables = {"history": history.saved(), "whereabouts": whereabouts.saved()}
-        return Frame(tables, {"next_number": history.next_number})
+        frame = Frame({"whereabouts": self.whereabouts.saved()} if self._is_following else {})
+        if self.history is not None:
+            frame.tables["history"] = self.history.saved()
+            frame.values["next_number"] = self.history.next_number
+        return frame
 
     def restore(self, frame: Frame, closed_to: int) -> None:
-        if self.held is not None:
-            number = frame.values["next_number"]
-            self.held.history.restore(frame.tables["history"], closed_to, number)
-            self.held.whereabouts.restore(frame.tables["whereabouts"])
+        if self.history is not None:
+            self.history.restore(frame.tables["history"], closed_to, frame.values["next_number"])
+        if self.events is not None:
+            self.events.closed_to = closed_to
+        if self._is_following:
+            self.whereabouts.restore(frame.tables["whereabouts"])

@@ -9,7 +9,7 @@ What a reading meets when it leaves is found out again, as when it came: nothing
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -17,29 +17,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sanderling.arrays import I64, Bools
-from sanderling.batches import HIDDEN, DeltaBatch, LatestBatch, ListingBatch, SightingBatch
+from sanderling.batches import HIDDEN, DeltaBatch, LatestBatch, ListingBatch
 from sanderling.figures import Figures
-from sanderling.kernels.trigger.sightings import listed
 from sanderling.operate.inside.meet import Live, Meet, Passage
 from sanderling.operate.inside.tell import Tell, Told
 from sanderling.operate.now import Moved, Now
 from sanderling.operate.operator import Turned
-from sanderling.operate.where.asks import Asks, alike
+from sanderling.operate.where.asks import Asks
 from sanderling.operate.where.orders import Ordered, Orders
-from sanderling.operate.window.held import Held
 from sanderling.operate.window.history import History
+from sanderling.operate.window.past import Past
 from sanderling.operate.window.rows import listing
 from sanderling.plans import operator_ids
-from sanderling.plans.plan import StreamPlan, Template
+from sanderling.plans.plan import Over, StreamPlan
 from sanderling.plans.window import Window
-
-
-@dataclass(frozen=True, slots=True)
-class WindowState:
-    """Which regions live now; rebuilt rather than saved."""
-
-    live: Live
-    sighted: list[tuple[Template, I64]]  # of triggers that ask for no place, by template
 
 
 class Windowed:
@@ -51,34 +42,24 @@ class Windowed:
       cost      a reading that neither comes nor leaves is not touched
     """
 
-    def __init__(
-        self, plan: StreamPlan, polygons: npt.NDArray[np.object_], figures: Figures | None = None,
-        orders: Orders | None = None,
-    ):  # fmt: skip
+    def __init__(self, plan: StreamPlan, polygons: npt.NDArray[np.object_], figures: Figures, orders: Orders):
         self.plan = plan
-        self.asks = Asks(plan, is_windowed=True, figures=figures, orders=orders)
+        self.asks = Asks(plan, Over.WINDOW, figures, orders)
         self.tell = Tell(plan, self.asks, polygons)
-        self.is_mine = plan.is_windowed
+        self.is_mine = plan.is_over(Over.WINDOW)
         self.windows = plan.windows
         number = {window: i for i, window in enumerate(self.windows)}
         of_template = np.full(max((t.id for t in plan.templates), default=-1) + 1, -1)
         for template in plan.templates:
             if template.window is not None:
                 of_template[template.id] = number[template.window]
-        if not self.windows:
-            n = len(plan.regions)
-            self.window_of: I64 = alike(np.int64(-1), n)
-            self.rule_of: I64 = self.window_of
-            self.rule_window = self.rule_condition = np.empty(0, np.int64)
-            self.meet = Meet(plan, self.rule_of, alike(np.bool_(False), n))
-            return
-        self.window_of = of_template[plan.regions.template]
+        self.window_of: I64 = of_template[plan.regions.template]
         # What the kernel takes for a condition is one in one window: so one join does for all windows.
         n = len(self.asks.conditions) + 1
-        codes, self.rule_of = np.unique(self.window_of * n + self.asks.condition_of, return_inverse=True)
+        codes, rule_of = np.unique(self.window_of * n + self.asks.condition_of, return_inverse=True)
         self.rule_window, self.rule_condition = codes // n, codes % n
         # Which of the last of all may be looked up where it is hidden, the merge stage knows.
-        self.meet = Meet(plan, self.rule_of, self._is_of_all)
+        self.meet = Meet(plan, rule_of, self._is_of_all)
 
     @property
     def _is_of_all(self) -> Bools:
@@ -87,50 +68,34 @@ class Windowed:
 
     # ----- which regions live
 
-    def new_state(self, at: Now) -> WindowState:
+    def new_state(self, at: Now) -> Live:
         """As that of INSIDE."""
-        return self._with_live(self._lives(at.closed_to, at.ready))
+        return Live.of(self.plan.regions, self._lives(at.closed_to, at.ready))
 
     def _lives(self, tick: int, ready: int) -> Bools:
         return self.is_mine & self.plan.regions.lives(tick, ready)
 
-    def _with_live(self, is_live: Bools) -> WindowState:
-        live = Live.of(self.plan.regions, is_live)
-        sighted, is_sighted = self._sighted_of(live.everywhere)
-        return WindowState(replace(live, everywhere=live.everywhere[~is_sighted]), sighted)
-
-    def _sighted_of(self, ids: I64) -> tuple[list[tuple[Template, I64]], Bools]:
-        """Those of the regions of which conditions say it all, judged by the reading."""
-        template_of = self.plan.regions.template[ids]
-        templates = [t for t in self.plan.templates if t.is_sighted and t.id not in self.asks.by_pair]
-        is_sighted = np.isin(template_of, [t.id for t in templates])
-        found = [(t, ids[template_of == t.id]) for t in templates]
-        return [(t, mine) for t, mine in found if len(mine)], is_sighted
-
-    def end(self, state: WindowState, tick: int, now: Now) -> Turned:
+    def end(self, state: Live, tick: int, now: Now) -> Turned:
         r = self.plan.regions
         is_over, is_gone = r.end <= tick, r.is_gone(tick, now.ready)
-        is_ending = state.live.is_live & (is_over | is_gone)
+        is_ending = state.is_live & (is_over | is_gone)
         if not is_ending.any():
             return Turned(state, [])
-        leaving = is_ending & ~is_over
-        told = self._whole(leaving, tick, now.held) if now.held is not None and leaving.any() else []
-        # What a trigger has seen stays seen.
-        turned = [_turned(b) for b in told if not isinstance(b, SightingBatch)]
-        return Turned(self._with_live(state.live.is_live & ~is_ending), turned)
+        told = self._whole(is_ending & ~is_over, tick, now.past)
+        return Turned(Live.of(r, state.is_live & ~is_ending), [_turned(batch) for batch in told])
 
-    def begin(self, state: WindowState, tick: int, now: Now) -> Turned:
-        is_beginning = ~state.live.is_live & self._lives(tick, now.ready)
-        if now.held is None or not is_beginning.any():
+    def begin(self, state: Live, tick: int, now: Now) -> Turned:
+        is_beginning = ~state.is_live & self._lives(tick, now.ready)
+        if not is_beginning.any():
             return Turned(state, [])
-        told = [self._marked(batch, now.held) for batch in self._whole(is_beginning, tick, now.held)]
-        return Turned(self._with_live(state.live.is_live | is_beginning), told)
+        told = [self._marked(batch, now.past) for batch in self._whole(is_beginning, tick, now.past)]
+        return Turned(Live.of(self.plan.regions, state.is_live | is_beginning), told)
 
-    def _marked(self, batch: Told, held: Held) -> Told:
+    def _marked(self, batch: Told, past: Past) -> Told:
         """Of the last of all: with a mark at those that met a region where it is hidden."""
         if not isinstance(batch, LatestBatch):
             return batch
-        regions, history, rows = self.plan.regions, held.history, batch.rows
+        regions, history, rows = self.plan.regions, past.held, batch.rows
         mine = np.flatnonzero((regions.template == batch.template) & (regions.focal >= 0))
         if not len(mine) or not rows.num_rows:
             return batch
@@ -140,15 +105,13 @@ class Windowed:
         focal_of = np.full(int(regions.query.max()) + 1, -1)
         focal_of[regions.query[mine]] = regions.focal[mine]
         focal = focal_of[rows.column("query").to_numpy()]
-        is_hidden = (focal >= 0) & held.whereabouts.is_hidden(ticks, focal)
+        is_hidden = (focal >= 0) & past.whereabouts.is_hidden(ticks, focal)
         return LatestBatch(batch.template, rows.append_column(HIDDEN, pa.array(is_hidden)))
 
-    def answer(self, state: WindowState, queries: list[int], now: Now) -> list[DeltaBatch]:
+    def answer(self, state: Live, queries: list[int], now: Now) -> list[DeltaBatch]:
         """But for the last of all, which the merge stage knows."""
-        if now.held is None:
-            return []
-        is_asked = state.live.is_live & ~self._is_of_all & np.isin(self.plan.regions.query, queries)
-        told = self._whole(is_asked, now.closed_to, now.held) if is_asked.any() else []
+        is_asked = state.is_live & ~self._is_of_all & np.isin(self.plan.regions.query, queries)
+        told = self._whole(is_asked, now.closed_to, now.past)
         return [batch for batch in told if isinstance(batch, DeltaBatch)]
 
     def merged_of(self, queries: list[int]) -> list[int]:
@@ -156,31 +119,30 @@ class Windowed:
         mine: list[int] = np.intersect1d(queries, self.plan.regions.query[self._is_of_all]).tolist()
         return mine
 
-    def _whole(self, is_wanted: Bools, tick: int, held: Held) -> list[Told]:
+    def _whole(self, is_wanted: Bools, tick: int, past: Past) -> list[Told]:
         """All that some regions hold now, as if every reading had just come."""
-        state = self._with_live(is_wanted)
-        history, is_used = held.history, self._used(is_wanted)
+        if not is_wanted.any():
+            return []
+        history, is_used = past.held, self._used(is_wanted)
         is_in = np.stack([_held_by(history, w, used) for w, used in zip(self.windows, is_used, strict=True)])
         rows = np.flatnonzero(is_in.any(axis=0))
-        comes = np.ones(len(rows), np.bool_)
-        return self._told(state, Passage(rows, np.full(len(rows), tick), comes, is_in[:, rows]), held)
+        passage = Passage(rows, np.full(len(rows), tick), np.ones(len(rows), np.bool_), is_in[:, rows])
+        return self._told(Live.of(self.plan.regions, is_wanted), passage, past)
 
     # ----- what changes
 
-    def apply(self, state: WindowState, given: Moved) -> list[Told | ListingBatch]:
+    def apply(self, state: Live, given: Moved) -> list[Told | ListingBatch]:
         """The changes of all live queries over the ticks that have just closed."""
-        held = given.now.held
-        if held is None:
-            return []
+        past = given.now.past
         with self.asks.figures.timed(operator_ids.windows_all(self.plan.stream.name)):
             due = [o for o in given.due if o.template.window is not None]
-            told: list[Told | ListingBatch] = [*self._changes(state, held, due)]
-        return [*told, listing(held.history)] if held.is_listed else told
+            told: list[Told | ListingBatch] = [*self._changes(state, past, due)]
+        return [*told, listing(past.held)] if past.held.is_listed else told
 
-    def _changes(self, state: WindowState, held: Held, due: Sequence[Ordered]) -> list[Told]:
-        if not state.live.is_live.any():
+    def _changes(self, state: Live, past: Past, due: Sequence[Ordered]) -> list[Told]:
+        if not state.is_live.any():
             return []
-        history, is_used = held.history, self._used(state.live.is_live)
+        history, is_used = past.held, self._used(state.is_live)
         new = np.arange(history.changes.first, len(history))
         ticks = history.ticks(new)
         leaves = [history.leaves(w, new) > ticks for w in self.windows]
@@ -196,8 +158,8 @@ class Windowed:
         for ordered in due if len(passage) else ():
             assert ordered.template.window is not None
             is_there = passage.is_in[self.windows.index(ordered.template.window)]
-            self.meet.probe(state.live, ordered, passage.row, is_there, history, held.focals)
-        return self._told(state, passage, held)
+            self.meet.probe(state, ordered, passage.row, is_there, history, past.focals)
+        return self._told(state, passage, past)
 
     def _leaving(self, number: int, window: Window, history: History) -> Passage:
         rows = history.changes.left[window]
@@ -219,38 +181,19 @@ class Windowed:
 
     # ----- readings meet regions
 
-    def _told(self, state: WindowState, passage: Passage, held: Held) -> list[Told]:
+    def _told(self, live: Live, passage: Passage, past: Past) -> list[Told]:
         if not len(passage):
             return []
-        history = held.history
+        history, told = past.held, list[Told]()
         self.asks.figures.add(operator_ids.windows_all(self.plan.stream.name), len(passage))
         truth = self.asks.judged(history, passage.row)
-        told = [b for t, ids in state.sighted for b in self._sighted(t, ids, passage, truth, history)]
-        if not len(state.live):
-            return told
-        is_in = truth[self.rule_condition] & passage.is_in[self.rule_window]
-        judged = replace(passage, is_in=is_in)
-        for pairs in self.meet.pairs(state.live, judged, history, held.whereabouts, held.focals):
+        judged = replace(passage, is_in=truth[self.rule_condition] & passage.is_in[self.rule_window])
+        for pairs in self.meet.pairs(live, judged, history, past.whereabouts, past.focals):
             told += self.tell.held(pairs, history, history.number)
         return told
 
-    def _sighted(
-        self, template: Template, ids: I64, passage: Passage, truth: Bools, history: History
-    ) -> list[Told]:
-        """Readings with the queries of one template that take them, wherever they are."""
-        window = passage.is_in[self.window_of[ids[0]]]
-        is_there = passage.comes & window & ~np.isnan(history.x[passage.row])
-        if template.id in self.asks.slots:
-            at, start, queries = self.asks.listed(template, history, passage.row, is_there, ids)
-        else:
-            query = self.plan.regions.query[ids]
-            at, start, queries = listed(truth, self.asks.condition_of[ids], query, is_there)
-        if len(queries):
-            self.asks.figures.add(operator_ids.inside(template.id), rows_out=len(queries))
-        return self.tell.sightings(passage.row[at], passage.tick[at], start, queries, template, history)
 
-
-def _turned(batch: DeltaBatch | LatestBatch) -> Told:
+def _turned(batch: Told) -> Told:
     """What came, going."""
     if isinstance(batch, LatestBatch):
         at = batch.rows.column_names.index("number")

@@ -185,7 +185,7 @@ def _template(number: int, draft: Draft | Composition, constants: pa.Schema, int
     is_without = not draft.constants and draft.table is None
     return Template(
         number, draft.stream.name, draft.where, draft.outputs, pa.schema([]) if is_without else constants,
-        draft.is_keyed, draft.nearest is not None, draft.window, into,
+        draft.is_keyed, draft.nearest is not None, draft.window, into, draft.is_sighted,
     )  # fmt: skip
 
 

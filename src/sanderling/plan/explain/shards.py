@@ -14,12 +14,12 @@ from sanderling.plans import operator_ids
 from sanderling.plans.plan import (
     NEVER,
     OutputColumn,
+    Over,
     PlannedQuery,
     StreamPlan,
     Template,
 )
 from sanderling.plans.selection import First, choice_words, first_in_force
-from sanderling.plans.window import Events, Window
 from sanderling.space.coverages import is_everywhere, word_of
 from sanderling.space.polygon import POLYGON
 
@@ -61,7 +61,7 @@ def parts_of(
         *asked,
         Outline(
             f"{_readings(template)} of {name}: tick {tick}, lateness {lateness}", SHARD,
-            operators=_sources(name, template.window),
+            operators=_sources(name, template),
         ),
     )  # fmt: skip
 
@@ -70,14 +70,18 @@ def _shared(template: Template) -> Callable[[str], OperatorId]:
     """What works for all queries like it of a stream together."""
     if template.is_nearest:
         return operator_ids.nearest_all
-    return operator_ids.inside_all if template.window is None else operator_ids.windows_all
+    return {
+        Over.NOW: operator_ids.inside_all,
+        Over.WINDOW: operator_ids.windows_all,
+        Over.EVENTS: operator_ids.sightings_all,
+    }[template.over]
 
 
-def _sources(stream: str, window: Window | None) -> tuple[OperatorId, ...]:
+def _sources(stream: str, template: Template) -> tuple[OperatorId, ...]:
     """What readings are counted as; all windows of a stream hold one history."""
-    if window is None:
-        return (operator_ids.readings(stream),)
-    return operator_ids.window(stream, window), operator_ids.history(stream)
+    if template.window is not None:
+        return operator_ids.window(stream, template.window), operator_ids.history(stream)
+    return ((operator_ids.events if template.is_sighted else operator_ids.readings)(stream),)
 
 
 def _mine(plan: StreamPlan, template: Template, query: PlannedQuery) -> npt.NDArray[np.bool_]:
@@ -110,20 +114,16 @@ def _join(plan: StreamPlan, template: Template, query: PlannedQuery) -> str:
 
 
 def _alike(plan: StreamPlan, template: Template) -> int:
-    """Regions that are asked for by themselves: of NOW, or of windows, which share one history."""
-    is_there = plan.regions.gone == NEVER
-    windowed = int((plan.is_windowed & is_there).sum())
-    return windowed if template.window is not None else int(is_there.sum()) - len(plan.nearest) - windowed
+    """Regions that are asked for together: of NOW, of windows, or of triggers."""
+    is_alike = plan.is_over(template.over) & (plan.regions.gone == NEVER)
+    return int(is_alike.sum()) - (len(plan.nearest) if template.over is Over.NOW else 0)
 
 
 def _readings(template: Template) -> str:
     """Which readings are looked at."""
-    window = template.window
-    if window is None:
-        return "last readings"
-    if isinstance(window, Events):
-        return "all readings"
-    return f"window of readings, {window.words},"
+    if template.window is not None:
+        return f"window of readings, {template.window.words},"
+    return "all readings" if template.is_sighted else "last readings"
 
 
 def _item(output: OutputColumn) -> str:

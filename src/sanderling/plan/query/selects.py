@@ -51,6 +51,7 @@ class Draft:
     regions_used: tuple[str, ...]
     nearest: NearestTarget | None = None
     window: Window | None = None
+    is_sighted: bool = False  # of a trigger's branch
 
     @property
     def is_trigger(self) -> bool:
@@ -60,7 +61,8 @@ class Draft:
     def template_key(self) -> tuple[object, ...]:
         types = tuple((c.name, c.type.name) for c in self.constants)
         table = self.table.name if self.table else None
-        return (self.stream.name, table, self.where, self.outputs, types, self.nearest is None, self.window)
+        looks_at = (self.nearest is None, self.window, self.is_sighted)
+        return (self.stream.name, table, self.where, self.outputs, types, *looks_at)
 
     def used(self, kind: str) -> tuple[str, ...]:
         """The names of a kind that it would miss."""

@@ -25,7 +25,6 @@ from sanderling.plans.columns import of_reading
 from sanderling.plans.constraint_graph import FLOAT, INT
 from sanderling.plans.expression import Expression
 from sanderling.plans.plan import OutputColumn
-from sanderling.plans.window import Events
 from sanderling.types import TYPES, SqlType
 
 # That the search compares: it has a bit for each.
@@ -94,8 +93,7 @@ class Arms:
         constants: list[Constant] = []
         judged = [c for c in conditions if not isinstance(c, LocationInside)]
         where = self.selects.where(judged, scope, constants)
-        window = Events(stream.tick_us)
-        draft = Draft(stream, table, shape, where, (), tuple(constants), used, None, window)
+        draft = Draft(stream, table, shape, where, (), tuple(constants), used, is_sighted=True)
         arm = Arm(len(self.all), draft)
         arm.place(OutputColumn(TS, Expression.of_column(of_reading(TS), TYPES["BIGINT"], "time")))
         for name in (stream.key, stream.x, stream.y):
