@@ -44,6 +44,8 @@ def _stamped(kernel: Any) -> Any:
 
     Numba looks at a kernel's own file only, and would go on with what was put into it from others.
     """
+    if not hasattr(kernel, "_cache"):  # compiling is switched off
+        return kernel
     file = kernel._cache._cache_file
     file._source_stamp = (file._source_stamp, sources())
     return kernel
