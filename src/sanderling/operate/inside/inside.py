@@ -157,13 +157,9 @@ class Inside:
         """What some templates would find by place alone, among a few of the moves."""
         r, columns = self.plan.regions, given.columns
         for ordered in due:
-            mine = state.is_live & (r.template == ordered.template.id)
-            some = a_few(len(columns.object), int(mine.sum()))
-            few = taken(columns, some)
+            mine = np.flatnonzero(state.is_live & (r.template == ordered.template.id))
+            some = a_few(len(columns.object), len(mine))
             ordered.counts.sampled += 2 * len(some)
-            still, moving = np.flatnonzero(mine & (r.focal < 0)), np.flatnonzero(mine & (r.focal >= 0))
-            for ids, geometry in (
-                (still, r.written(still)),
-                (moving, r.at(moving, given.now.focals.all_places())),
-            ):
-                ordered.counts.found += found(few, self.asks.watch_by_pair[ids], geometry)
+            geometry = r.at(mine, given.now.focals.all_places())
+            watch = self.asks.watch_by_pair[mine]
+            ordered.counts.found += found(taken(columns, some), watch, geometry)

@@ -14,17 +14,16 @@ from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
-from sanderling.arrays import F64, I64, Bools, flat
+from sanderling.arrays import I64, Bools, flat
 from sanderling.kernels.inside.cross import Moves, Rules, cross
 from sanderling.kernels.inside.grid import Grid, build_grid, no_grid
 from sanderling.operate.readings.pairs import MoveBatch, PairBatch
-from sanderling.operate.readings.readings import LastReadings
+from sanderling.operate.readings.readings import LastReadings, Stored
 from sanderling.operate.where.orders import Ordered
 from sanderling.operate.where.probe import a_few, arrived, found
 from sanderling.operate.where.slotted import MOST_PAIRS
-from sanderling.operate.window.whereabouts import Whereabouts
+from sanderling.operate.window.past import Past
 from sanderling.plans.plan import Regions, StreamPlan
 from sanderling.space.coverages import are_everywhere
 from sanderling.space.geometry import Geometry
@@ -34,17 +33,8 @@ from sanderling.space.motion import hidden
 WORTH_A_GRID = 8
 
 
-class Kept(Protocol):
+class Kept(Stored, Protocol):
     """Readings by row, with the ticks that they belong to."""
-
-    @property
-    def store(self) -> pa.Table: ...
-
-    @property
-    def x(self) -> F64: ...
-
-    @property
-    def y(self) -> F64: ...
 
     def ticks(self, rows: I64) -> I64: ...
 
@@ -98,9 +88,7 @@ class Meet:
     rule_of: I64
     sees_hidden: Bools  # by region whether it may ask where its object was when others do not know
 
-    def pairs(
-        self, live: Live, passage: Passage, kept: Kept, whereabouts: Whereabouts, focals: LastReadings
-    ) -> Iterator[list[PairBatch]]:
+    def pairs(self, live: Live, passage: Passage, kept: Kept, past: Past) -> Iterator[list[PairBatch]]:
         """All that readings meet, so much at a time that pairs do not fill memory."""
         pairs: list[PairBatch] = []
         # Every reading meets every one of these: some of them at a time.
@@ -111,7 +99,7 @@ class Meet:
         if len(live.still):
             pairs.append(self._cross(passage, live.still, live.geometry, live.grid, None, kept))
         if len(live.moving):
-            pairs += self._moving(live.moving, passage, kept, whereabouts, focals)
+            pairs += self._moving(live.moving, passage, kept, past)
         yield pairs
 
     def _everywhere(self, passage: Passage, ids: I64, kept: Kept) -> PairBatch:
@@ -130,16 +118,14 @@ class Meet:
         old, new = np.where(comes, -1, row), np.where(comes, row, -1)
         return PairBatch(passage.tick[at], region, old, new, ~comes, comes, np.zeros(len(at), np.uint64))
 
-    def _moving(
-        self, ids: I64, passage: Passage, kept: Kept, whereabouts: Whereabouts, focals: LastReadings
-    ) -> list[PairBatch]:
+    def _moving(self, ids: I64, passage: Passage, kept: Kept, past: Past) -> list[PairBatch]:
         """Each reading with the regions as they were in its own tick; so a tick of readings at a time."""
-        regions = self.plan.regions
+        regions, whereabouts = self.plan.regions, past.whereabouts
         some = np.flatnonzero(passage.is_in[np.unique(self.rule_of[ids])].any(axis=0))
         ticks = kept.ticks(passage.row[some])
         by_tick = np.argsort(ticks, kind="stable")
         some, ticks = some[by_tick], ticks[by_tick]
-        focal = focals.keys.find(flat(kept.store.column(self.plan.stream.key).take(passage.row[some])))
+        focal = past.focals.keys.find(flat(kept.store.column(self.plan.stream.key).take(passage.row[some])))
         edges = [0, *(np.flatnonzero(np.diff(ticks)) + 1), len(ticks)] if len(ticks) else []
         pairs = []
         for start, end in pairwise(edges):
@@ -182,11 +168,6 @@ class Meet:
             return
         some = a_few(len(row), len(mine))
         x, y = (np.where(is_in[some], place[row[some]], np.nan) for place in (kept.x, kept.y))
-        few = arrived(x, y)
         ordered.counts.sampled += len(some)
-        still, moving = mine[regions.focal[mine] < 0], mine[regions.focal[mine] >= 0]
-        for ids, geometry in (
-            (still, regions.written(still)),
-            (moving, regions.at(moving, focals.all_places())),
-        ):
-            ordered.counts.found += found(few, np.zeros(len(ids), np.uint64), geometry)
+        geometry = regions.at(mine, focals.all_places())
+        ordered.counts.found += found(arrived(x, y), np.zeros(len(mine), np.uint64), geometry)

@@ -109,7 +109,7 @@ class Sighted:
         told = [told for t, ids in state.anywhere for told in self._listed(t, ids, truth, events)]
         if len(state.live):
             passage = Passage(row, events.ticks(row), comes, truth)
-            for pairs in self.meet.pairs(state.live, passage, events, past.whereabouts, past.focals):
+            for pairs in self.meet.pairs(state.live, passage, events, past):
                 told += self.tell.held(pairs, events, row)
         return told
 

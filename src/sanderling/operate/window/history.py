@@ -8,8 +8,6 @@ knows (holders.py). What no window needs any more is forgotten.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import pyarrow as pa
 
@@ -21,22 +19,12 @@ from sanderling.kernels.readings.fold import stale_tick
 from sanderling.kernels.window.history import link, relink
 from sanderling.keys import Keys
 from sanderling.operate.window.holder import NO_ROWS, Closing, Holder
-from sanderling.operate.window.holders import holder_of
+from sanderling.operate.window.holders import HOLDERS
 from sanderling.plans.plan import StreamPlan
 from sanderling.plans.window import Window
 
 # Columns of what is saved, behind those of a reading.
 SEGMENT, CUT, NUMBER, LEAVE = "__segment", "__cut", "__number", "__leave"
-
-
-@dataclass(frozen=True, slots=True)
-class Changes:
-    """What the closing of some ticks did: rows from `first` on are new; by window, rows that left it."""
-
-    first: int
-    closed_before: int
-    closed_to: int
-    left: dict[Window, I64]
 
 
 class History:
@@ -56,7 +44,8 @@ class History:
         self.next_number = 0  # of a reading among all that the shard ever held
         self._holders: dict[Window, Holder] = {}
         self._begin(schema.empty_table(), NO_ROWS, NO_ROWS, NO_ROWS, {})
-        self.changes = Changes(0, NOTHING_YET, NOTHING_YET, {})
+        self.first_new = 0  # rows from here on came with the last ticks that closed
+        self.left: dict[Window, I64] = {}  # those that left with them
 
     def _begin(self, store: pa.Table, segment: I64, cut: I64, number: I64, leaves: dict[Window, I64]) -> None:
         """Anew with these rows, in order of time, `cut` by row. Windows without `leaves` begin with them."""
@@ -74,7 +63,7 @@ class History:
         relink(own, self.object, self._last_row.all, self.after)
         self._quiet_to = NOTHING_YET  # nobody falls silent before this tick
         self._tidied = len(self)
-        self._holders = {w: holder_of(w, self, leaves.get(w)) for w in self.windows}
+        self._holders = {w: HOLDERS[type(w)](w, self, leaves.get(w)) for w in self.windows}
 
     # ----- what is held
 
@@ -184,15 +173,14 @@ class History:
     def advance(self, closing: pa.Table, ts: I64, ordered: I64, is_gone: Bools, closed_to: int) -> None:
         """Takes the readings of ticks that close; `ordered` are those that count, by object and time."""
         self._forget_some()
-        first, before = len(self), self.closed_to
+        self.first_new, before = len(self), self.closed_to
         rows, followed, ended = NO_ROWS, NO_ROWS, NO_ROWS
         if len(ordered):
             rows, followed, ended = self._append(closing, ts, ordered, is_gone)
         self.closed_to = closed_to
         ended = np.concatenate([ended, self._fallen_silent(closed_to)])
-        closing_now = Closing(before, rows, followed, ended)
-        left = {window: holder.advance(closing_now) for window, holder in self._holders.items()}
-        self.changes = Changes(first, before, closed_to, left)
+        closed = Closing(before, rows, followed, ended)
+        self.left = {window: holder.advance(closed) for window, holder in self._holders.items()}
 
     def _append(self, closing: pa.Table, ts: I64, ordered: I64, is_gone: Bools) -> tuple[I64, I64, I64]:
         """New rows by object and time; rows that have one behind them now; last rows of what has ended."""
@@ -231,7 +219,8 @@ class History:
     def _fallen_silent(self, closed_to: int) -> I64:
         """The last rows of objects that have become silent for too long."""
         stale_us, tick_us = self._stale_us, self.stream.tick_us
-        if stale_us < 0 or closed_to < self._quiet_to or not self._holders:
+        are_ended = any(holder.leave is not None for holder in self._holders.values())
+        if stale_us < 0 or closed_to < self._quiet_to or not are_ended:
             return NO_ROWS
         last = self._last_row.all[self._last_row.all >= 0]
         last = last[self.cut[self.segment[last]] == NEVER]

@@ -24,8 +24,3 @@ HOLDERS: dict[type[Window], Callable[[Any, History, I64 | None], Holder]] = {
     UntilNext: UntilNextHolder,
     Until: UntilHolder,
 }
-
-
-def holder_of(window: Window, history: History, leave: I64 | None = None) -> Holder:
-    """As it was with these `leave`; or as if all rows had come now."""
-    return HOLDERS[type(window)](window, history, leave)

@@ -49,7 +49,7 @@ class RowsHolder:
 
 def listing(history: History) -> ListingBatch:
     """The new readings, for the order of all."""
-    return ListingBatch(_listed(history, np.arange(history.changes.first, len(history))))
+    return ListingBatch(_listed(history, np.arange(history.first_new, len(history))))
 
 
 def listing_anew(history: History, reach: int) -> ListingBatch:

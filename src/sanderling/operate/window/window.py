@@ -143,7 +143,7 @@ class Windowed:
         if not state.is_live.any():
             return []
         history, is_used = past.held, self._used(state.is_live)
-        new = np.arange(history.changes.first, len(history))
+        new = np.arange(history.first_new, len(history))
         ticks = history.ticks(new)
         leaves = [history.leaves(w, new) > ticks for w in self.windows]
         is_in = np.stack(leaves) & is_used[:, None]
@@ -162,7 +162,7 @@ class Windowed:
         return self._told(state, passage, past)
 
     def _leaving(self, number: int, window: Window, history: History) -> Passage:
-        rows = history.changes.left[window]
+        rows = history.left[window]
         tick = history.leaves(window, rows)
         # One that leaves in the tick in which it came has never been in.
         has_been = tick > history.ticks(rows)
@@ -188,7 +188,7 @@ class Windowed:
         self.asks.figures.add(operator_ids.windows_all(self.plan.stream.name), len(passage))
         truth = self.asks.judged(history, passage.row)
         judged = replace(passage, is_in=truth[self.rule_condition] & passage.is_in[self.rule_window])
-        for pairs in self.meet.pairs(live, judged, history, past.whereabouts, past.focals):
+        for pairs in self.meet.pairs(live, judged, history, past):
             told += self.tell.held(pairs, history, history.number)
         return told
 
