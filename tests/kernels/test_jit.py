@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from numba.core import caching
+from numba.core import caching, config
 
-from sanderling.kernels.jit import jit
+from sanderling.kernels.jit import jit, jit_bare
 
 
 def twice(x: int) -> int:
@@ -19,6 +19,12 @@ def twice(x: int) -> int:
 def test_without_a_place_for_machine_code_every_process_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(caching.CompileResultCacheImpl, "_locator_classes", [])
     assert jit(twice)(21) == 42
+
+
+def test_with_compiling_switched_off_a_kernel_is_the_function_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(config, "DISABLE_JIT", 1)
+    assert jit(twice) is twice
+    assert jit_bare(twice) is twice
 
 
 INNER = """
