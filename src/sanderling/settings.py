@@ -15,10 +15,8 @@ class Settings:
     slice_rows: int = 250_000
     # Pieces in a micro-batch, for each shard; bounds memory whatever the size of the input.
     slices_per_shard: int = 2
-    # Deltas that pile up before a new snapshot, in bytes, at least; small states are not worth less.
+    # Deltas that pile up before a state is saved whole, in bytes, at least; small states are not worth less.
     least_snapshot_bytes: int = 1 << 20
-    # The largest value put into the state store at once.
-    state_chunk_bytes: int = 8 << 20
     # Whether every worker says where its time went; for benchmarks.
     is_timed: bool = False
     # Whether every operator says what it did, for EXPLAIN ANALYZE.

@@ -6,7 +6,7 @@ from dataclasses import fields
 
 from sanderling import settings
 
-SMALL = {"slice_bytes": 1500, "slices_per_shard": 1, "least_snapshot_bytes": 2000, "state_chunk_bytes": 500}
+SMALL = {"slice_bytes": 1500, "slices_per_shard": 1, "least_snapshot_bytes": 2000}
 
 
 def main() -> None:

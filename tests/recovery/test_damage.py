@@ -10,8 +10,8 @@ import pytest
 from tests.long import so_many
 from tests.recovery.runs import moved, output, run
 
-# Of a shard's state: those that Spark reads; the rest are in `make long`.
-QUICK = ("spark/state/0/0/3.changelog",)
+# One that the next batch begins with; the rest are in `make long`.
+QUICK = ("states/shard-0/3",)
 HOW = so_many(("flip",), ("flip", "cut", "empty"))
 
 

@@ -30,7 +30,7 @@ __all__ = ["fences"]
 WORLDS = 10
 ROUNDS = so_many(2, 40)
 # A few rows a slice, and two slices a batch.
-SMALL = Settings(slice_bytes=150, slices_per_shard=1, least_snapshot_bytes=2000, state_chunk_bytes=500)
+SMALL = Settings(slice_bytes=150, slices_per_shard=1, least_snapshot_bytes=2000)
 
 
 class StoppedError(Exception):

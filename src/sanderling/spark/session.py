@@ -18,7 +18,6 @@ from sanderling.errors import ConfigError
 from sanderling.spark.archive import with_archive
 from sanderling.spark.signals import held_signals
 
-ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 # Renames files without starting programs that look for links (decision 21).
 PLAIN_RENAMES = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
 
@@ -28,11 +27,7 @@ def stream_settings(shards: int) -> dict[str, str]:
     return {
         "spark.sql.shuffle.partitions": str(shards),
         "spark.sql.adaptive.enabled": "false",
-        "spark.sql.streaming.stateStore.providerClass": ROCKSDB,
-        "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
         "spark.sql.streaming.metricsEnabled": "false",
-        # Counting keys would read every value that is replaced.
-        "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows": "false",
     }
 
 

@@ -41,23 +41,20 @@ def start_query(
     Without a `trigger` it ends where its input ends. `is_merged`: there are, or may be, queries that need
     several shards. `around`: what has to hold whenever it is started.
     """
-    said_to, first = str((work / "said").resolve()), plan.version
-    made_from = (plans, first, shard_keys, settings, said_to, is_merged)
-    said = blobs.groupBy("shard").transformWithStateInPandas(
-        Stage("shard", *made_from), "merge int, blob binary", "append", "None"
-    )
+    # Absolute: workers may be elsewhere, and a colon in a relative path would be a scheme to Hadoop.
+    work = work.resolve()
+    made_from = (plans, plan.version, shard_keys, settings, work, is_merged)
+    shards = len(shard_keys)
+    said = blobs.repartition(shards, "shard").mapInArrow(Stage("shard", *made_from), "merge int, blob binary")
     if is_merged:
-        said = said.groupBy("merge").transformWithStateInPandas(
-            Stage("merge", *made_from), "blob binary", "append", "None"
-        )
+        said = said.repartition(shards, "merge").mapInArrow(Stage("merge", *made_from), "blob binary")
     said = said.select("blob")
 
     def on_batch(batch: DataFrame, number: int) -> None:
         take(number, batch.toArrow())
 
     writer = said.writeStream.foreachBatch(on_batch).outputMode("append")
-    # Absolute: a colon in a relative path would be a scheme to Hadoop.
-    writer = writer.option("checkpointLocation", str((work / "spark").resolve()))
+    writer = writer.option("checkpointLocation", str(work / "spark"))
     writer = writer.trigger(availableNow=True) if trigger is None else writer.trigger(processingTime=trigger)
 
     def start() -> StreamingQuery:

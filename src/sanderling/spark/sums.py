@@ -1,7 +1,6 @@
 """Spark's own notes in a checkpoint, looked at before it starts: what is damaged is told at once, by name.
 
-Hadoop leaves a file of checksums beside each file: offsets/7 and offsets/.7.crc. Of the state itself
-Spark reads only a part, and looks at its checksums then.
+Hadoop leaves a file of checksums beside each file: offsets/7 and offsets/.7.crc.
 """
 
 from __future__ import annotations
@@ -15,14 +14,7 @@ from pathlib import Path
 from sanderling.sealed import broken
 
 MAGIC = b"crc\x00"
-NOTES = (
-    "metadata",
-    "offsets/*",
-    "commits/*",
-    "sources/**/*",
-    "state/*/_metadata/**/*",
-    "state/*/_stateSchema/**/*",
-)
+NOTES = ("metadata", "offsets/*", "commits/*", "sources/**/*")
 
 
 def refuse_damaged(folder: Path) -> None:

@@ -4,13 +4,13 @@ Spark gives a shard now to one Python worker, now to another. A worker that find
 turn itself and then forks: the child, which has the engine, stays behind as its keeper. From then on
 every worker of this machine hands its turn to the keeper, through a Unix socket.
 
-worker ──── tags of the store's last states ────► keeper
+worker ──── tags of the last saved states ──────► keeper
        ◄─── where among them it stands ──────────
        ──── deltas that it missed, parcels ─────►        advance
        ◄─── delta, and what goes on ─────────────
 
-The store is the truth, a keeper is only speed. Its state counts only if the store knows its tag; the
-turn's own tag is known only once the worker has committed it. So a keeper that took part in a failed
+What is saved is the truth, a keeper is only speed. Its state counts only if its tag was saved; the
+turn's own tag is known only once Spark has gone on to the next batch. So a keeper that took part in a failed
 attempt is found out and ends. A worker that gets no answer takes the turn itself.
 
 A keeper ends when its tag is not known, when a turn fails or takes too long, when the run or Spark's
@@ -58,14 +58,14 @@ class Kept:
     is_over: Callable[[], bool]  # whether the run has ended
 
 
-def place_of(mark: str, stage: str, number: int) -> Path | None:
+def place_of(mark: str, name: str) -> Path | None:
     """Where the keeper of an engine listens: in the folder that Spark clears away when it ends."""
     folders = os.environ.get("SPARK_LOCAL_DIRS")
     if not folders:
         return None
     # Short, and nobody else's: what is asked for by a tag is never answered by a wrong one.
-    name = hashlib.blake2s(f"{mark}-{stage}-{number}".encode(), digest_size=4).hexdigest()
-    return Path(folders.split(",")[0]) / name
+    short = hashlib.blake2s(f"{mark}-{name}".encode(), digest_size=4).hexdigest()
+    return Path(folders.split(",")[0]) / short
 
 
 # ----- in a worker
