@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from pyspark.sql import SparkSession
-from pyspark.sql.streaming.listener import StreamingQueryListener
 
 from sanderling.deliver.targets import Targets
 from sanderling.plans.plan import Plan
@@ -33,29 +32,11 @@ STAGES = (
 BESIDE = "lines, beside"
 
 
-class Progress(StreamingQueryListener):
-    """What Spark says of its own time in each batch."""
-
-    def __init__(self) -> None:
-        self.commits_ms: list[float] = []
-
-    def onQueryStarted(self, event: Any) -> None: ...
-
-    def onQueryIdle(self, event: Any) -> None: ...
-
-    def onQueryTerminated(self, event: Any) -> None: ...
-
-    def onQueryProgress(self, event: Any) -> None:
-        times = [float(operator.commitTimeMs) for operator in event.progress.stateOperators]
-        self.commits_ms.append(sum(times))
-
-
 @dataclass
 class Ticks:
     """What the runs of each pipeline took, tick by tick."""
 
     marks: dict[str, list[list[BatchTime]]] = field(default_factory=dict)
-    commits: dict[str, list[float]] = field(default_factory=dict)
     updates: dict[str, int] = field(default_factory=dict)
 
     def seconds(self, label: str) -> float:
@@ -72,8 +53,6 @@ class Ticks:
                 * float(np.median([sum(max(b.seconds.get(n, [0.0])) for n in names) for b in batches]))
                 for stage, names in STAGES
             }
-            commits = self.commits[label]
-            stages["state commit"] = float(np.median(commits)) if commits else 0.0
             whole = 1e3 * self.seconds(label)
             stages["the rest of Spark"] = max(0.0, whole - sum(stages.values()))
             beside = 1e3 * float(np.median([b.seconds["delivery"][0] for b in batches]))
@@ -92,23 +71,18 @@ def measure(
     The output of each stays in `folder`, under its label.
     """
     spark = given or start_session("local[2]", 2, folder / "spark.log")
-    listener = Progress()
-    spark.streams.addListener(listener)
     # One tick a batch, so that a batch's time is a tick's.
     settings = Settings(slice_rows=objects // 2, slices_per_shard=1, is_timed=True)
-    ticks = Ticks({label: [] for label in plans}, {label: [] for label in plans})
+    ticks = Ticks({label: [] for label in plans})
     for turn in range(rounds + 1):
         for label, (plan, text) in plans.items():
             taken: list[BatchTime] = []
-            listener.commits_ms.clear()
             targets = Targets(folder / f"{label}.jsonl", False, None)
             options = RunOptions(targets, "local[2]", 2, None, settings, on_batch=taken.append)
             summary = run_plan(plan, text, options, spark)
             if turn or not rounds:
                 ticks.marks[label].append(taken)
-                ticks.commits[label] += listener.commits_ms[1:]
             ticks.updates[label] = sum(a + b for a, b in summary.totals.updates.values())
-    spark.streams.removeListener(listener)
     if given is None:
         spark.stop()
     return ticks

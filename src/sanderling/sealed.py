@@ -22,7 +22,7 @@ import pyarrow as pa
 
 from sanderling.errors import StateError
 
-# Of all that a checkpoint holds; one number for its files and for the states in Spark's store.
+# Of all that a checkpoint holds.
 FORMAT = 10
 MAGIC = b"sanderling"
 # The line is filled up with spaces to so many bytes: what follows is aligned as Arrow likes it.

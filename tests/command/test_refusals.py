@@ -20,7 +20,7 @@ from sanderling.ingest.slices import Slice
 from sanderling.operate.shard import Shard
 from sanderling.plan.planner import Planner
 from sanderling.plans.plan import NO_QUERIES, Plan
-from sanderling.route.parcels import tables_to_bytes
+from sanderling.route.parcels import pieces_of
 from sanderling.sealed import FORMAT, HEAD_BYTES, sealed, write_json
 from sanderling.spark.checkpoint import alone_in, note_of
 from sanderling.spark.input import find_input
@@ -254,7 +254,7 @@ def test_output_that_was_cut_between_two_runs(folder: Path) -> None:
 
 def test_state_of_another_format() -> None:
     with pytest.raises(SanderlingError) as error:
-        state = sealed("state", [tables_to_bytes({}, {"clocks": {}})])
+        state = sealed("state", pieces_of({}, {"clocks": {}}))
         restore(Shard(Plan((), NO_QUERIES), 0, {}), state.replace(f" {FORMAT} ".encode(), b" 99 ", 1), [])
     assert error.value.code == "state.other_format"
 

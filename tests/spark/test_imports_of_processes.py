@@ -15,7 +15,7 @@ HEAVY = {"numba", "pandas", "duckdb", "sqlglot", "shapely", "scipy"}
     [
         ("sanderling.spark.engines.stage", set()),  # the driver's
         ("sanderling.spark.sources.files", set()),  # asked for offsets and partitions
-        ("sanderling.spark.engines.processor", HEAVY - {"sqlglot", "pandas"}),  # reads no SQL of users
+        ("sanderling.spark.engines.processor", HEAVY - {"sqlglot"}),  # reads no SQL of users
     ],
 )
 def test_what_is_not_needed_is_not_imported(module: str, needed: set[str]) -> None:

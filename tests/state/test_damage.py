@@ -37,6 +37,7 @@ from sanderling.session.desk import Desk
 from sanderling.session.journal import SAID, Journal, Line
 from sanderling.session.kept_tables import KeptTables
 from sanderling.spark.checkpoint import agree, session_note
+from sanderling.spark.engines.inbox import Inbox
 from sanderling.spark.plans import PlanFolder
 from sanderling.spark.sources.files import SourceSpec, StreamFiles, load_spec
 from sanderling.spark.sums import refuse_damaged
@@ -203,7 +204,9 @@ def make_source(folder: Path) -> Path:
     plan = for_source(first_plan().streams[0])
     (folder / "cars.csv").write_text("id,ts,x,y\n")
     streams = (StreamFiles.now(plan, find_files(str(folder / "cars.csv"))),)
-    SourceSpec(streams, (1, 2), 3, 4, 5, plans=PlanFolder(str(folder), "mark")).left_in(folder)
+    SourceSpec(streams, (1, 2), 3, 4, 5, Inbox("inbox"), plans=PlanFolder(str(folder), "mark")).left_in(
+        folder
+    )
     return folder / "source"
 
 

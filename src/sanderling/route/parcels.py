@@ -65,8 +65,11 @@ class Parcel:
     table: pa.Table
     header: dict[str, Any] = field(default_factory=dict)
 
+    def pieces(self, is_compressed: bool = True) -> list[bytes | pa.Buffer]:
+        return pieces_of({"table": self.table}, {**self.header, "kind": self.kind}, is_compressed)
+
     def to_bytes(self) -> bytes:
-        return tables_to_bytes({"table": self.table}, {**self.header, "kind": self.kind})
+        return b"".join(self.pieces())
 
     @classmethod
     def from_bytes(cls, data: bytes | memoryview | pa.Buffer) -> Parcel:
@@ -78,19 +81,17 @@ PLAIN, COMPRESSED = pa.ipc.IpcWriteOptions(), pa.ipc.IpcWriteOptions(compression
 LONGEST_PLAIN = 1024  # bytes
 
 
-def tables_to_bytes(tables: dict[str, pa.Table], header: dict[str, Any]) -> bytes:
-    return b"".join(pieces_of(tables, header))
-
-
-def pieces_of(tables: dict[str, pa.Table], header: dict[str, Any]) -> list[bytes | pa.Buffer]:
-    """A JSON header and Arrow IPC streams, one behind the other; long ones compressed, since copying costs
-    more than that.
+def pieces_of(
+    tables: dict[str, pa.Table], header: dict[str, Any], is_compressed: bool = True
+) -> list[bytes | pa.Buffer]:
+    """A JSON header and Arrow IPC streams, one behind the other. What is copied several times is better
+    compressed, if it is long.
     """
     bodies = {}
     for name, table in tables.items():
         sink = pa.BufferOutputStream()
         # 8 µs and 8 µs to read again; compressed 42 and 42, and longer than before.
-        options = COMPRESSED if table.nbytes > LONGEST_PLAIN else PLAIN
+        options = COMPRESSED if is_compressed and table.nbytes > LONGEST_PLAIN else PLAIN
         with pa.ipc.new_stream(sink, table.schema, options=options) as writer:
             writer.write_table(table)
         bodies[name] = sink.getvalue()

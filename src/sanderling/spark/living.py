@@ -17,6 +17,7 @@ from sanderling.ingest.files import SourceFile
 from sanderling.plans.parts import for_source
 from sanderling.plans.plan import Plan
 from sanderling.settings import Settings
+from sanderling.spark.engines.inbox import inbox_of
 from sanderling.spark.engines.placement import shard_keys
 from sanderling.spark.input import find_stream
 from sanderling.spark.lasting import LastingQuery
@@ -79,7 +80,7 @@ def _blobs(
     settings: Settings,
 ) -> Iterator[DataFrame]:  # fmt: skip
     spark.dataSource.register(ControlSource)
-    reader = spark.readStream.format(control.FORMAT)
+    reader, inbox = spark.readStream.format(control.FORMAT), inbox_of(spark, work)
     folder = str((work / "control").resolve())
     yield reader.option("folder", folder).option("keys", json.dumps(keys)).load()
     if inputs.files:
@@ -92,12 +93,12 @@ def _blobs(
         streams = tuple(StreamFiles.now(for_source(s), inputs.files[s.stream.name]) for s in of_files)
         spec = SourceSpec(
             streams, tuple(keys), settings.slice_bytes, settings.slice_rows,
-            settings.slices_per_shard * len(keys), settings.is_timed, plans,
+            settings.slices_per_shard * len(keys), inbox, settings.is_timed, plans,
         )  # fmt: skip
         yield spark.readStream.format(source.FORMAT).option("spec", spec.left_in(work)).load()
     for part in plan.streams:
         if part.stream.name in inputs.frames:
-            yield packed(inputs.frames[part.stream.name], for_source(part), plans, keys)
+            yield packed(inputs.frames[part.stream.name], for_source(part), plans, keys, inbox)
 
 
 @contextmanager

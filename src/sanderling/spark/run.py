@@ -36,6 +36,7 @@ from sanderling.route.parcels import Kind, Parcel
 from sanderling.sealed import broken
 from sanderling.settings import Settings
 from sanderling.spark.checkpoint import agree, alone_in, note_of, refuse_lost_ledger
+from sanderling.spark.engines.inbox import inbox_of
 from sanderling.spark.engines.placement import shard_keys
 from sanderling.spark.input import find_input
 from sanderling.spark.lasting import LastingQuery, is_for_want_of_a_worker
@@ -228,6 +229,7 @@ def _start_query(
         settings.slice_bytes,
         settings.slice_rows,
         settings.slices_per_shard * shards,
+        inbox_of(spark, work),
         settings.is_timed,
     )
     blobs = spark.readStream.format(FORMAT).option("spec", spec.left_in(work)).load()

@@ -12,6 +12,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from sanderling.plans.plan import Plan
 from sanderling.settings import Settings
+from sanderling.spark.engines.inbox import inbox_of
 from sanderling.spark.engines.stage import Stage
 from sanderling.spark.lasting import LastingQuery
 from sanderling.spark.plans import PlanFolder
@@ -50,8 +51,12 @@ def start_query(
         said = said.repartition(shards, "merge").mapInArrow(Stage("merge", *made_from), "blob binary")
     said = said.select("blob")
 
+    inbox = inbox_of(blobs.sparkSession, work)
+
     def on_batch(batch: DataFrame, number: int) -> None:
-        take(number, batch.toArrow())
+        blobs = batch.toArrow()
+        inbox.clear(number)
+        take(number, blobs)
 
     writer = said.writeStream.foreachBatch(on_batch).outputMode("append")
     writer = writer.option("checkpointLocation", str(work / "spark"))

@@ -18,6 +18,7 @@ from pyspark import TaskContext
 from sanderling import crash
 from sanderling.laps import Laps
 from sanderling.route.parcels import Kind, Parcel
+from sanderling.spark.engines.inbox import batch_now, parcel_of
 from sanderling.spark.engines.keeper import Kept, ask, leave, place_of
 from sanderling.spark.engines.stage import Stage
 from sanderling.spark.engines.states import Head, States
@@ -25,8 +26,6 @@ from sanderling.spark.engines.turns import Said, Turn
 from sanderling.spark.engines.workers import begin_task
 from sanderling.state import saved
 
-# How Spark calls the number of the batch that a task belongs to.
-BATCH = "streaming.sql.batchId"
 NOTHING = pa.table({})
 
 
@@ -56,7 +55,7 @@ class StoredEngine(ABC):
         laps.end("shuffle: read")
         task = TaskContext.get()
         assert task is not None
-        number, batch = task.partitionId(), int(str(task.getLocalProperty(BATCH)))
+        number, batch = task.partitionId(), batch_now()
         name, settings = f"{self.stage.name}-{number}", self.stage.settings
         states = States(self.stage.work / "states" / name, settings.least_snapshot_bytes)
         head = states.before(batch)
@@ -95,7 +94,7 @@ class StoredEngine(ABC):
     def take(self, engine: Any, turn: Turn) -> Said:
         """A turn, in whichever process the engine is."""
         laps = Laps()
-        parcels = [Parcel.from_bytes(blob) for blob in turn.blobs]
+        parcels = [parcel_of(blob) for blob in turn.blobs]
         laps.end("shuffle: read")
         out = engine.advance(parcels)
         laps.end("operators")

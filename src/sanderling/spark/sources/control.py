@@ -17,7 +17,7 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPart
 from sanderling.deliver.log import Log
 from sanderling.route.parcels import Kind
 from sanderling.spark.engines.workers import begin_task
-from sanderling.spark.sources.files import BLOBS
+from sanderling.spark.sources.files import row_of
 
 FORMAT = "sanderling-control"
 
@@ -65,7 +65,7 @@ class ControlReader(DataSourceStreamReader):
         log = Log(Path(self.folder))
         for number in partition.value:
             for parcel in log.read(number):
-                blob = pa.array([parcel.to_bytes()], pa.binary())
+                blob = parcel.to_bytes()
                 # A mark comes back to the driver, once.
                 for key in self.shard_keys[:1] if parcel.kind == Kind.MARK else self.shard_keys:
-                    yield pa.RecordBatch.from_arrays([pa.array([key], pa.int32()), blob], schema=BLOBS)
+                    yield row_of(key, blob)

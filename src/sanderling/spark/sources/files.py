@@ -22,6 +22,7 @@ from sanderling.ingest.slices import Offset, Slicer, Version, version_of
 from sanderling.laps import Laps
 from sanderling.plans.plan import StreamPlan
 from sanderling.route.parcels import Kind, Parcel
+from sanderling.spark.engines.inbox import Inbox
 from sanderling.spark.engines.workers import begin_task
 from sanderling.spark.plans import PlanFolder
 from sanderling.state.plans import CLASSES, read_thing, write_thing
@@ -54,6 +55,7 @@ class SourceSpec:
     slice_bytes: int
     slice_rows: int
     slices_per_batch: int
+    inbox: Inbox
     is_timed: bool = False
     plans: PlanFolder | None = None  # where focal objects may be added while it runs
 
@@ -66,7 +68,7 @@ class SourceSpec:
 
 
 KIND = "source"
-ENCODING = Encoding(*CLASSES, SourceSpec, StreamFiles, SourceFile, Version, PlanFolder)
+ENCODING = Encoding(*CLASSES, SourceSpec, StreamFiles, SourceFile, Version, PlanFolder, Inbox)
 
 
 @lru_cache(maxsize=4)
@@ -158,13 +160,14 @@ class SliceReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         laps.end("source: read")
         followed = spec.plans.followed(plan.stream.name) if spec.plans else None
         for shard, parcel in pack(plan, piece, ingested, len(spec.shard_keys), followed):
-            blob = parcel.to_bytes()
+            blob = spec.inbox.put(parcel)
             laps.end("packing")
-            yield self._row(shard, blob)
+            yield row_of(spec.shard_keys[shard], blob)
             laps.end("shuffle: write")
         if spec.is_timed:
-            yield self._row(0, Parcel(Kind.SECONDS, pa.table({}), laps.seconds).to_bytes())
+            yield row_of(spec.shard_keys[0], Parcel(Kind.SECONDS, pa.table({}), laps.seconds).to_bytes())
 
-    def _row(self, shard: int, blob: bytes) -> pa.RecordBatch:
-        key = pa.array([self.spec.shard_keys[shard]], pa.int32())
-        return pa.RecordBatch.from_arrays([key, pa.array([blob], pa.binary())], schema=BLOBS)
+
+def row_of(key: int, blob: bytes) -> pa.RecordBatch:
+    """What goes to the shard with a key, as a row of Spark."""
+    return pa.record_batch([pa.array([key], pa.int32()), pa.array([blob], pa.binary())], schema=BLOBS)

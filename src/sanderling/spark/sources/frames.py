@@ -21,9 +21,10 @@ from sanderling.ingest.slices import Slice
 from sanderling.plans.columns import by_places
 from sanderling.plans.plan import StreamPlan
 from sanderling.route.pack import pack
+from sanderling.spark.engines.inbox import Inbox
 from sanderling.spark.engines.workers import begin_task
 from sanderling.spark.plans import PlanFolder
-from sanderling.spark.sources.files import BLOBS
+from sanderling.spark.sources.files import row_of
 from sanderling.types import TYPES, SqlType
 
 # Rows packed at once; a partition with more becomes several slices.
@@ -60,6 +61,7 @@ class Packing:
     plan: StreamPlan
     plans: PlanFolder
     shard_keys: tuple[int, ...]
+    inbox: Inbox
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         begin_task()
@@ -74,8 +76,7 @@ class Packing:
         rows = rows.rename_columns([c.name for c in stream.columns])
         followed = self.plans.followed(stream.name)
         for shard, parcel in pack(self.plan, piece, judged(stream, rows), len(self.shard_keys), followed):
-            key = pa.array([self.shard_keys[shard]], pa.int32())
-            yield pa.RecordBatch.from_arrays([key, pa.array([parcel.to_bytes()], pa.binary())], schema=BLOBS)
+            yield row_of(self.shard_keys[shard], self.inbox.put(parcel))
 
 
 def _slices(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
@@ -99,9 +100,11 @@ def judged(stream: Stream, table: pa.Table) -> Ingested:
     return Ingested(readings, letters, readings.num_rows + letters.num_rows)
 
 
-def packed(frame: DataFrame, plan: StreamPlan, plans: PlanFolder, shard_keys: list[int]) -> DataFrame:
+def packed(
+    frame: DataFrame, plan: StreamPlan, plans: PlanFolder, shard_keys: list[int], inbox: Inbox
+) -> DataFrame:
     """`(shard, blob)`, as our own sources give it."""
     wanted = frame.select([f"`{c.name.replace('`', '``')}`" for c in plan.stream.columns])
     # Spark takes a dot or a backtick in a name for a part of the language here: columns go by number.
     wanted = wanted.toDF(*by_places(len(plan.stream.columns)))
-    return wanted.mapInArrow(Packing(plan, plans, tuple(shard_keys)), "shard int, blob binary")
+    return wanted.mapInArrow(Packing(plan, plans, tuple(shard_keys), inbox), "shard int, blob binary")

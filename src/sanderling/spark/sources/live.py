@@ -26,7 +26,7 @@ from sanderling.route.pack import pack
 from sanderling.route.parcels import Parcel
 from sanderling.simulate.steps import forget_before, next_step, read_step
 from sanderling.spark.engines.workers import begin_task
-from sanderling.spark.sources.files import BLOBS
+from sanderling.spark.sources.files import row_of
 from sanderling.state.plans import PLANS
 
 FORMAT = "sanderling-live"
@@ -88,8 +88,7 @@ class LiveReader(DataSourceStreamReader):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         begin_task()
         for shard, parcel in self.parcels(partition.value):
-            key = pa.array([self.spec.shard_keys[shard]], pa.int32())
-            yield pa.RecordBatch.from_arrays([key, pa.array([parcel.to_bytes()], pa.binary())], schema=BLOBS)
+            yield row_of(self.spec.shard_keys[shard], parcel.to_bytes())
 
     def parcels(self, steps: range) -> Iterator[tuple[int, Parcel]]:
         """What each shard is to know of some steps."""
