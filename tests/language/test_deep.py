@@ -166,7 +166,9 @@ def test_a_query_of_many_is_planned_saved_and_explained(form: str) -> None:
     planner = Planner()
     assert planner.run_script(f"{STREAM} REGISTER QUERY q AS {PLANNED[form]}; EXPLAIN q")
     plan = planner.plan()
-    assert PLANS.decoded(PLANS.encoded(plan), Plan).trees[0].root == plan.trees[0].root
+    again = PLANS.decoded(PLANS.encoded(plan), Plan)
+    assert [tree.root for tree in again.trees] == [tree.root for tree in plan.trees]
+    assert again.templates() == plan.templates()
 
 
 @pytest.mark.parametrize(

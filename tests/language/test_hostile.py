@@ -195,7 +195,7 @@ def test_a_quote_in_a_text_is_a_quote(text: str, table: Path) -> None:
     planner = new_planner(table)
     assert refusal(f"{SELECT}WHERE kind = {text}", planner) is None
     query = planner.queries.get("q")
-    assert query is not None and [c.value for c in query.draft.constants] == ["O'Brien"]
+    assert query is not None and [c.value for c in query.query.constants] == ["O'Brien"]
 
 
 @pytest.mark.parametrize(
@@ -215,7 +215,7 @@ def test_expressions_that_differ_are_not_taken_for_the_same(one: str, other: str
     planner = new_planner(table)
     for name, item in (("a", one), ("b", other), ("c", one)):
         assert refusal(f"REGISTER QUERY {name} AS SELECT {item} AS v FROM taxi", planner) is None
-    a, b, c = (q.draft.outputs for q in planner.queries.values())
+    a, b, c = (q.query.outputs for q in planner.queries.values())
     assert a != b
     assert a == c
 

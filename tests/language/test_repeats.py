@@ -12,7 +12,7 @@ from sanderling.language.parse import parse_tokens
 from sanderling.language.statements import CreateTrigger
 from sanderling.plan import planner as planner_module
 from sanderling.plan.planner import Planner
-from sanderling.plan.trigger.triggers import trigger_draft
+from sanderling.plan.trigger.triggers import read_trigger
 from sanderling.plans import trigger_space
 from tests.language.scripts_alike import BEGIN, outcome, scripts
 from tests.long import so_many
@@ -66,14 +66,14 @@ def test_statements_that_differ_in_constants_only_are_read_once(
     assert len(read) == 2
 
 
-def test_triggers_that_differ_in_constants_only_are_drafted_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    drafted: list[str] = []
+def test_triggers_that_differ_in_constants_only_are_checked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    checked: list[str] = []
 
-    def drafting(selects: object, statement: CreateTrigger, text: str, others: int) -> object:
-        drafted.append(statement.name.text)
-        return trigger_draft(selects, statement, text, others)  # type: ignore[arg-type]
+    def checking(selects: object, statement: CreateTrigger, *others: object) -> object:
+        checked.append(statement.name.text)
+        return read_trigger(selects, statement, *others)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(planner_module, "trigger_draft", drafting)
+    monkeypatch.setattr(planner_module, "read_trigger", checking)
     script = BEGIN + "".join(
         f"CREATE TRIGGER t{i} FOR taxi AS a, taxi AS b WHEN a.speed > {i + 10} AND b.kind = 'k{i}' "
         f"AND b.ts - a.ts IN [0, {i % 3 + 1}] AND DISTANCE(a, b) < 5;"
@@ -81,8 +81,8 @@ def test_triggers_that_differ_in_constants_only_are_drafted_once(monkeypatch: py
     )
     planner = Planner()
     planner.run_script(script)
-    # Bounds in time are looked at: each of three is drafted, while triggers are few and when they are many.
-    assert (len(planner.queries), len(drafted)) == (300, 6)
+    # Bounds in time are looked at: each of three is checked, while triggers are few and when they are many.
+    assert (len(planner.queries), len(checked)) == (300, 6)
     assert outcome(script, False) == outcome(script, True)
 
 

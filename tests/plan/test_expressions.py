@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sanderling.plan.expressions.written import cast
 from sanderling.plan.planner import Planner
 from sanderling.plans.expression import Comparison, Expression
 from sanderling.plans.plan import Template
@@ -116,9 +117,9 @@ def test_items_of_a_select_list_know_whether_they_are_bare_columns() -> None:
 
 def test_a_cast_is_no_bare_column_any_more() -> None:
     column = Expression.of_column("r:id", TYPES["INT"], "id")
-    cast = column.cast_to(TYPES["BIGINT"])
-    assert (cast.sql, cast.type, cast.is_plain) == ('TRY_CAST("r:id" AS BIGINT)', TYPES["BIGINT"], False)
-    assert column.cast_to(TYPES["INT"]) is column
+    found = cast(column, TYPES["BIGINT"])
+    assert (found.sql, found.type, found.is_plain) == ('TRY_CAST("r:id" AS BIGINT)', TYPES["BIGINT"], False)
+    assert cast(column, TYPES["INT"]) is column
 
 
 def test_a_worker_gets_what_was_planned() -> None:

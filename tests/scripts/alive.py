@@ -21,9 +21,12 @@ class Alive:
 
     profile: Profile
     folder: Path
-    living: LivingPlan = field(default_factory=LivingPlan)
     run: DirectRun | None = None
     said: dict[int, list[str]] = field(default_factory=dict)  # by line of its step
+    living: LivingPlan = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.living = LivingPlan(rules=self.profile.rules)
 
     def play(self, script: Script) -> dict[int, list[str]]:
         for step in script.steps:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sanderling.plan.logical import Rule
+from sanderling.plan.rules import RULES
 from tests.long import so_many
 
 
@@ -13,7 +15,8 @@ class Profile:
     slice_bytes: int = 1 << 20
     empty_between: bool = False
     restart_each: bool = False
-    has_rewrites: bool = True
+    rules: tuple[Rule, ...] = RULES
+    is_by_pair: bool = False  # every condition judged pair by pair, none beforehand
     takes_turns: bool = False
 
 
@@ -25,14 +28,16 @@ ALL = {
     "many shards": Profile(shards=7),
     "restart after every feed": Profile(shards=2, restart_each=True),
     "copies of a shard take turns": Profile(shards=2, slice_bytes=1, takes_turns=True),
-    # Every condition judged pair by pair, none beforehand.
-    "rewrites off": Profile(has_rewrites=False),
+    "conditions judged pair by pair": Profile(is_by_pair=True),
+    "rewrites off": Profile(rules=()),
 }
 # Several at once: what would show of one of them shows of these.
 TOGETHER = {
     "whole batches": Profile(),
-    "many shards, rewrites off": Profile(shards=7, has_rewrites=False),
-    "one row a batch, copies of a shard take turns": Profile(shards=2, slice_bytes=1, takes_turns=True),
+    "many shards, rewrites off": Profile(shards=7, rules=()),
+    "one row a batch, copies of a shard take turns, pair by pair": Profile(
+        shards=2, slice_bytes=1, takes_turns=True, is_by_pair=True
+    ),
     "an empty batch between any two, restart after every feed": Profile(
         shards=2, slice_bytes=1, empty_between=True, restart_each=True
     ),

@@ -11,6 +11,7 @@ import io
 import json
 import shlex
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,7 +20,9 @@ from sanderling.errors import SanderlingError
 from sanderling.language import parse_statement
 from sanderling.language.statements import At, Span, Statement, Value
 from sanderling.plan.listing import Listing
+from sanderling.plan.logical import Rule
 from sanderling.plan.planner import Planner
+from sanderling.plan.rules import RULES
 from sanderling.plans.plan import Plan
 from tests.scripts.steps import Script, Step
 
@@ -46,14 +49,14 @@ class Story:
     said: dict[int, list[str]] = field(default_factory=dict)  # by line of its step
 
 
-def tell(script: Script) -> Story:
+def tell(script: Script, rules: Sequence[Rule] = RULES) -> Story:
     # Tables are read whole when they are declared: nobody needs their files afterwards.
     with tempfile.TemporaryDirectory() as folder:
-        return _tell(script, Path(folder))
+        return _tell(script, Path(folder), rules)
 
 
-def _tell(script: Script, folder: Path) -> Story:
-    planner = Planner()
+def _tell(script: Script, folder: Path, rules: Sequence[Rule]) -> Story:
+    planner = Planner(rules=rules)
     closed: dict[str, int] = {}
     feeds: list[Feed] = []
     said: dict[int, list[str]] = {}

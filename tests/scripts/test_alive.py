@@ -39,7 +39,7 @@ def check(
 ) -> None:
     if KNOWN[profile].takes_turns:
         monkeypatch.setattr(moving, "WORTH_ORDERING", 0)
-    if not KNOWN[profile].has_rewrites:
+    if KNOWN[profile].is_by_pair:
         monkeypatch.setattr(asks, "distinct_conditions", lambda template, constants, is_everywhere: None)
     script = read_script(path)
     said = Alive(KNOWN[profile], folder).play(script)

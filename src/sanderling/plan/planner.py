@@ -44,14 +44,15 @@ from sanderling.plan.explain.explain import explain_query
 from sanderling.plan.expressions.times import LAST_US, time_of
 from sanderling.plan.grow.table_changes import Read, TableChanges, read_in
 from sanderling.plan.listing import Listing
+from sanderling.plan.logical import Query, Rule
 from sanderling.plan.many.cohorts import Cohort, Member, Queries
 from sanderling.plan.many.query_table import QueryTable
 from sanderling.plan.many.repeats import Repeats, Run
-from sanderling.plan.query.compose import Composer
-from sanderling.plan.query.compositions import Composition
+from sanderling.plan.query.compose import QueryReader
 from sanderling.plan.query.relations import Relations
-from sanderling.plan.query.selects import Draft, SelectPlanner
-from sanderling.plan.trigger.triggers import trigger_draft
+from sanderling.plan.query.selects import SelectPlanner
+from sanderling.plan.rules import RULES
+from sanderling.plan.trigger.triggers import read_trigger
 from sanderling.plans import trigger_space
 from sanderling.plans.plan import ALWAYS, NEVER, Plan
 
@@ -65,7 +66,7 @@ class Planner:
 
     def __init__(
         self, folder: Path | None = None, is_one_by_one: bool = False, read: Read | None = None,
-        data: Path | None = None,
+        data: Path | None = None, rules: Sequence[Rule] = RULES,
     ):  # fmt: skip
         """`read` reads the files of tables; it may remember what it has read. No path leads out of `data`."""
         self.streams: Names[Stream] = Names()
@@ -80,11 +81,11 @@ class Planner:
         }  # fmt: skip
         self._folder, self._read, self._data = folder or Path("."), read or read_in(data), data
         self._selects = SelectPlanner(Relations(self.streams, self.tables, self.regions, self._kind_of))
-        self._drafts = Composer(self._selects, self._sql_of)
+        self._reader = QueryReader(self._selects, self._query_of, rules)
         # Each statement read by itself: the plain twin of reading what repeats once.
         self._is_one_by_one = is_one_by_one
         self._are_few = True  # triggers, when repeats were read last
-        self._repeats = Repeats(self._draft, self.queries, self._has_any, self._kind_of)
+        self._repeats = Repeats(self._checked, self.queries, self._has_any, self._kind_of)
 
     # ----- running statements
 
@@ -114,7 +115,7 @@ class Planner:
         return [listing for listing in listings if listing is not None]
 
     def _run_repeats(self, text: str, found: Sequence[Repeat], times: Sequence[int | None]) -> None:
-        """Those from which on there are many triggers are drafted anew: they are routed otherwise."""
+        """Those from which on there are many triggers are read anew: they are routed otherwise."""
         triggers = np.cumsum([repeat.form.is_trigger for repeat in found])
         edge = int(np.searchsorted(triggers, max(0, trigger_space.FEW - self.queries.triggers), side="right"))
         for some in (slice(edge), slice(edge, None)):
@@ -194,12 +195,12 @@ class Planner:
         return "trigger" if kind == "query" and self._is_trigger(self.queries.get(name)) else kind
 
     def _is_trigger(self, member: Member | None) -> bool:
-        return member is not None and member.draft.is_trigger
+        return member is not None and member.query.is_trigger
 
-    def _sql_of(self, query: str) -> str | None:
+    def _query_of(self, name: str) -> Query | None:
         """A trigger's alerts are nothing to read from."""
-        member = self.queries.get(query)
-        return None if member is None or self._is_trigger(member) else member.sql
+        member = self.queries.get(name)
+        return None if member is None or self._is_trigger(member) else member.own
 
     def _has_any(self, folded: set[str]) -> bool:
         return any(names.has_any(folded) for names in self._names.values())
@@ -294,28 +295,28 @@ class Planner:
 
     def _register(self, statement: RegisterQuery | CreateTrigger, text: str, at: int | None) -> None:
         self._refuse_taken(statement, text)
-        draft = self._draft(statement, text)
-        begin = ALWAYS if at is None else tick_end(at, draft.stream.tick_us)
+        query = self._checked(statement, text)
+        begin = ALWAYS if at is None else tick_end(at, query.stream.tick_us)
         name = statement.name.text
-        self.queries.add([(np.zeros(1, np.int64), Cohort.of_one(name, draft, statement.sql, begin))])
+        self.queries.add([(np.zeros(1, np.int64), Cohort.of_one(name, query, statement.sql, begin))])
 
-    def _draft(self, statement: RegisterQuery | CreateTrigger, text: str) -> Draft | Composition:
+    def _checked(self, statement: RegisterQuery | CreateTrigger, text: str) -> Query:
         if isinstance(statement, CreateTrigger):
-            return trigger_draft(self._selects, statement, text, self.queries.triggers)
-        return self._drafts.draft(statement, text)
+            return read_trigger(self._selects, statement, text, self.queries.triggers, self._reader.rules)
+        return self._reader.read(statement, text)
 
     def _register_table(self, statement: RegisterQueries, text: str, at: int | None) -> None:
         declarations = Declarations(text)
         options = declarations.options(statement.options, QUERIES_OPTIONS)
         format_ = declarations.format_option(options) or None
 
-        def begin(draft: Draft | Composition) -> int:
-            return ALWAYS if at is None else tick_end(at, draft.stream.tick_us)
+        def begin(query: Query) -> int:
+            return ALWAYS if at is None else tick_end(at, query.stream.tick_us)
 
         try:
             table = load_queries(str(statement.path.value), format_, self._folder, self._data)
             self._refuse_taken_names(table)
-            found = list(QueryTable(self._drafts, table, begin).cohorts())
+            found = list(QueryTable(self._reader, table, begin).cohorts())
         except SanderlingError as e:
             if e.place is not None:
                 raise  # it points into a template
@@ -352,7 +353,7 @@ class Planner:
         if isinstance(names, Queries):
             self._refuse_in_use(kind, statement.name.text, text, statement.name.span)
             self._repeats.forget()
-            end = None if at is None else tick_end(at, found.draft.stream.tick_us)
+            end = None if at is None else tick_end(at, found.query.stream.tick_us)
             names.end(statement.name.text, end)
         else:
             self._refuse_in_use(kind, statement.name.text, text, statement.name.span)
@@ -365,7 +366,7 @@ class Planner:
         users = [
             q
             for q in [*self.queries.values(), *self.queries.ended]
-            if folded in (used.casefold() for used in q.draft.used(kind))
+            if folded in (used.casefold() for used in q.query.used(kind))
             and (kind in ("stream", "table") or q.end == NEVER)
         ]
         if users:
@@ -401,7 +402,7 @@ class Planner:
             ]
             return Listing("regions", ("name", "shape"), tuple(shapes))
         queries = [
-            (q.name, q.draft.stream.name, q.sql)
+            (q.name, q.query.stream.name, q.sql)
             for q in self.queries.values()
             if self._is_trigger(q) == (kind == "TRIGGERS")
         ]
@@ -410,7 +411,7 @@ class Planner:
     def _describe(self, statement: DescribeQuery, text: str) -> Listing:
         query = self._asked(statement, text)
         begins = "" if query.begin == ALWAYS else f", from {show_time(query.begin)}"
-        rows = tuple((o.name, o.type.name) for o in query.draft.outputs)
+        rows = tuple((o.name, o.type.name) for o in query.query.outputs)
         return Listing(f"{self._kind_of(query.name)} {query.name}{begins}", ("column", "type"), rows)
 
 

@@ -54,12 +54,6 @@ class Expression:
         """The columns of a query's constants, and of the table that it joins, that it reads."""
         return frozenset(filter(is_of_query, self.reads))
 
-    def cast_to(self, type_: SqlType) -> Expression:
-        """The same as another type; NULL where it has no such value."""
-        if type_ == self.type:
-            return self
-        return Expression(f"TRY_CAST({self.sql} AS {type_.duckdb})", type_, self.reads, words=self.words)
-
     def __reduce__(self) -> tuple[object, tuple[object, ...]]:
         # A bare column is told by its name: plans have many, and go to every worker.
         if self.is_plain:

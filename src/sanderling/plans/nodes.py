@@ -293,19 +293,6 @@ def solve_of(node: Node) -> Solve | None:
     return node
 
 
-def extent_of(root: Node) -> tuple[int, int]:
-    """How many nodes a tree has, written out, and how deep it is; what is shared is looked at once."""
-    known: dict[int, tuple[int, int]] = {}
-
-    def look(node: Node) -> tuple[int, int]:
-        if id(node) not in known:
-            below = [look(child) for child in children_of(node)]
-            known[id(node)] = 1 + sum(n for n, _ in below), 1 + max((d for _, d in below), default=0)
-        return known[id(node)]
-
-    return look(root)
-
-
 def numbered(root: Node) -> dict[Node, int]:
     """All nodes, each behind those it takes rows of; what stands twice has one number."""
     known: dict[Node, int] = {}

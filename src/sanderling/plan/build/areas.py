@@ -35,6 +35,11 @@ class Areas:
     def __len__(self) -> int:
         return len(self.wkb)
 
+    def of(self, row: int) -> Areas:
+        """One of them."""
+        a, b, c, d = (numbers[row : row + 1] for numbers in self.numbers)
+        return Areas(self.kind, (a, b, c, d), self.wkb[row : row + 1])
+
 
 def numbers_of(shape: Shape) -> tuple[float, ...]:
     """The numbers that a shape is written with, in their order."""

@@ -18,9 +18,9 @@ import pyarrow.compute as pc
 from sanderling.arrays import I64
 from sanderling.catalog import Names, Stream, Table
 from sanderling.clock import ticks_from
-from sanderling.plan.many.cohorts import Cohort, TableRows
-from sanderling.plan.query.compositions import Composition
-from sanderling.plan.query.selects import Draft
+from sanderling.plan.build.asked import Asked
+from sanderling.plan.logical import Query, Scan
+from sanderling.plan.many.cohorts import Cohort, Part, TableRows
 from sanderling.plans.columns import previous_of
 from sanderling.plans.plan import (
     ALWAYS,
@@ -39,16 +39,24 @@ from sanderling.plans.tables import planned_table
 
 @dataclass(frozen=True, slots=True)
 class Numbered:
-    """A cohort whose queries have numbers (-1: dropped) and a template."""
+    """A part whose queries have numbers (-1: dropped) and a template."""
 
-    cohort: Cohort
+    part: Part
     queries: I64
     template: Template
 
     @property
     def query(self) -> I64:
         """By region."""
-        return self.cohort.regions_of(self.queries)
+        return self.part.regions_of(self.queries)
+
+    @property
+    def scan(self) -> Scan:
+        return self.part.scan
+
+    @property
+    def asked(self) -> Asked:
+        return self.part.asked
 
 
 class Templates:
@@ -59,24 +67,32 @@ class Templates:
         self._next: int = 0 if known is None else known._next
 
     def learn(self, cohort: Cohort) -> None:
-        """A template that is new gets a number; one of composed queries, and then its branches."""
-        draft = cohort.draft
-        if draft.template_key in self._found:
+        """A template that is new gets a number: that of a tree, and then those of its branches."""
+        query, number = cohort.query, self._next
+        if query.template_key in self._found:
             return
-        number = self._next
-        self._learn(draft.template_key, draft, cohort.constants.schema, None)
-        for place, branch in enumerate(cohort.branches):
-            self._learn((number, place), branch.draft, branch.constants.schema, number)
+        if query.is_of_shards:
+            self._learn(query.template_key, _template_of(number, cohort.parts[0], None))
+            return
+        schema = cohort.of_tree().schema
+        tree = Template(number, query.stream.name, None, query.outputs, schema, is_keyed=True)
+        self._learn(query.template_key, tree)
+        for place, part in enumerate(cohort.parts):
+            self._learn((number, place), _template_of(self._next, part, number))
 
-    def _learn(self, key: object, draft: Draft | Composition, constants: pa.Schema, into: int | None) -> None:
-        self._found[key] = _template(self._next, draft, constants, into)
+    def _learn(self, key: object, template: Template) -> None:
+        self._found[key] = template
         self._next += 1
 
-    def of(self, draft: Draft | Composition) -> Template:
-        return self._found[draft.template_key]
+    def of(self, query: Query) -> Template:
+        return self._found[query.template_key]
 
-    def branches(self, template: Template, n: int) -> list[Template]:
-        return [self._found[template.id, place] for place in range(n)]
+    def of_parts(self, query: Query) -> list[Template]:
+        """By scan."""
+        whole = self.of(query)
+        if query.is_of_shards:
+            return [whole]
+        return [self._found[whole.id, place] for place in range(len(query.scans))]
 
     def forget(self, numbers: Iterable[int]) -> None:
         gone = set(numbers)
@@ -114,53 +130,42 @@ def build(
     number = np.full(len(names), -1, np.int64)
     number[order] = np.arange(len(order))
     templates = _templates(cohorts, cohort_of[order], known)
-    numbered = [
-        Numbered(cohort, number[last - len(cohort) : last], template)
-        for cohort, last, template in zip(cohorts, np.cumsum(sizes), templates, strict=True)
-    ]
+    numbers = [number[last - n : last] for n, last in zip(sizes, np.cumsum(sizes), strict=True)]
     stream_of = {s.name: i for i, s in enumerate(streams)}
-    stream = np.array([stream_of[c.draft.stream.name] for c in cohorts], np.int32)
+    stream = np.array([stream_of[c.query.stream.name] for c in cohorts], np.int32)
     template = np.array([t.id for t in templates], np.int32)
     queries = PlannedQueries(
         names.take(order), tuple(stream_of), stream[cohort_of[order]], template[cohort_of[order]],
         begin[order], end[order], _strings(c.sql for c in cohorts).take(order),
     )  # fmt: skip
-    parts = [part for n in numbered for part in _parts(n, known)]
-    plans = [
-        stream_plan(s, [c for c in parts if c.cohort.draft.stream is s], queries, is_living) for s in streams
+    parts = [
+        Numbered(part, mine, its)
+        for cohort, mine in zip(cohorts, numbers, strict=True)
+        for part, its in zip(cohort.parts, known.of_parts(cohort.query), strict=True)
     ]
-    trees = _trees([n for n in numbered if n.cohort.branches], known)
-    return Plan(tuple(plans), queries, trees=trees), [n.queries for n in numbered]
+    plans = [stream_plan(s, [p for p in parts if p.scan.stream is s], queries, is_living) for s in streams]
+    return Plan(tuple(plans), queries, trees=_trees(cohorts, numbers, known)), numbers
 
 
-def _parts(numbered: Numbered, known: Templates) -> list[Numbered]:
-    """What shards do for the queries of a cohort: their branches, if they are composed."""
-    branches = numbered.cohort.branches
-    if not branches:
-        return [numbered]
-    templates = known.branches(numbered.template, len(branches))
-    return [Numbered(b, numbered.queries, t) for b, t in zip(branches, templates, strict=True)]
+def _trees(cohorts: Sequence[Cohort], numbers: Sequence[I64], known: Templates) -> tuple[PlannedTree, ...]:
+    """What is done above scans."""
+    by_template: dict[int, list[tuple[Cohort, I64]]] = {}
+    for cohort, mine in zip(cohorts, numbers, strict=True):
+        if not cohort.query.is_of_shards:
+            by_template.setdefault(known.of(cohort.query).id, []).append((cohort, mine))
+    return tuple(_tree(alike, known) for _, alike in sorted(by_template.items()))
 
 
-def _trees(composed: list[Numbered], known: Templates) -> tuple[PlannedTree, ...]:
-    by_template: dict[int, list[Numbered]] = {}
-    for numbered in composed:
-        by_template.setdefault(numbered.template.id, []).append(numbered)
-    trees = []
-    for _, mine in sorted(by_template.items()):
-        template, draft = mine[0].template, mine[0].cohort.draft
-        assert isinstance(draft, Composition)
-        query = _column((n.queries for n in mine), np.int64)
-        order = _by_query(query)
-        constants = pa.concat_tables([n.cohort.constants for n in mine]).combine_chunks()
-        branches = known.branches(template, len(draft.branches))
-        planned = PlannedTree(
-            template, draft.root, tuple(b.id for b in branches), draft.streams_used,
-            draft.stream.tick_us, draft.tables,
-            query[order], constants.take(pa.array(order)).combine_chunks(),
-        )  # fmt: skip
-        trees.append(planned)
-    return tuple(trees)
+def _tree(alike: Sequence[tuple[Cohort, I64]], known: Templates) -> PlannedTree:
+    query = alike[0][0].query
+    numbers = _column((mine for _, mine in alike), np.int64)
+    order = _by_query(numbers)
+    constants = pa.concat_tables([cohort.of_tree() for cohort, _ in alike]).combine_chunks()
+    return PlannedTree(
+        known.of(query), query.root, tuple(t.id for t in known.of_parts(query)), query.streams_used,
+        query.stream.tick_us, query.tables, numbers[order],
+        constants.take(pa.array(order)).combine_chunks(),
+    )  # fmt: skip
 
 
 def _order(names: pa.Array, begin: I64, is_there: npt.NDArray[np.bool_]) -> I64:
@@ -176,35 +181,34 @@ def _templates(cohorts: Sequence[Cohort], cohort_of: I64, known: Templates) -> l
     _, first = np.unique(cohort_of, return_index=True)
     for number in cohort_of[np.sort(first)]:
         known.learn(cohorts[number])
-    return [known.of(c.draft) for c in cohorts]
+    return [known.of(c.query) for c in cohorts]
 
 
-def _template(number: int, draft: Draft | Composition, constants: pa.Schema, into: int | None) -> Template:
-    if isinstance(draft, Composition):
-        return Template(number, draft.stream.name, None, draft.outputs, constants, is_keyed=True)
-    is_without = not draft.constants and draft.table is None
+def _template_of(number: int, part: Part, into: int | None) -> Template:
+    scan, schema = part.scan, part.constants.schema
+    constants = pa.schema([]) if schema.names == ["none"] else schema
     return Template(
-        number, draft.stream.name, draft.where, draft.outputs, pa.schema([]) if is_without else constants,
-        draft.is_keyed, draft.nearest is not None, draft.window, into, draft.is_sighted,
+        number, scan.stream.name, scan.condition, scan.outputs, constants, scan.is_keyed,
+        scan.is_nearest, scan.window, into, scan.is_sighted,
     )  # fmt: skip
 
 
 def stream_plan(
-    stream: Stream, cohorts: list[Numbered], queries: PlannedQueries, is_living: bool
+    stream: Stream, parts: list[Numbered], queries: PlannedQueries, is_living: bool
 ) -> StreamPlan:
-    """The part of one stream: of these cohorts, whose numbers count among all queries."""
-    own = {c.template.id: c.template for c in cohorts}
+    """What shards do for one stream: these parts, whose numbers count among all queries."""
+    own = {c.template.id: c.template for c in parts}
     templates = [own[number] for number in sorted(own)]
-    query = _column((c.query for c in cohorts), np.int64)
+    query = _column((c.query for c in parts), np.int64)
     order = _by_query(query)
     query = query[order]
-    ids = (np.full(len(n.query), n.template.id, np.int32) for n in cohorts)
+    ids = (np.full(len(n.query), n.template.id, np.int32) for n in parts)
     template = _column(ids, np.int32)[order]
-    focal, nearest_focal, focals = _focals(stream, cohorts, order)
-    a, b, c, d = (_column((n.cohort.areas.numbers[i] for n in cohorts), np.float64)[order] for i in range(4))
-    kinds = (np.full(len(n.cohort.areas), n.cohort.areas.kind, np.int8) for n in cohorts)
-    wkb = [found for n in cohorts for found in n.cohort.areas.wkb]
-    row, came, gone = _rows(stream, cohorts, order)
+    focal, nearest_focal, focals = _focals(stream, parts, order)
+    a, b, c, d = (_column((n.asked.areas.numbers[i] for n in parts), np.float64)[order] for i in range(4))
+    kinds = (np.full(len(n.part), n.asked.areas.kind, np.int8) for n in parts)
+    wkb = [found for n in parts for found in n.asked.areas.wkb]
+    row, came, gone = _rows(stream, parts, order)
     versions = np.zeros(len(order), np.int32)
     regions = Regions(
         query=query.astype(np.int32), template=template, row_in_template=row_in(template),
@@ -214,21 +218,21 @@ def stream_plan(
     )  # fmt: skip
     kept = _all_columns(stream) if is_living else _kept(stream, templates)
     return StreamPlan(
-        stream, kept, tuple(templates), _constants(cohorts), regions, focals,
-        _nearest(cohorts, order, nearest_focal),
+        stream, kept, tuple(templates), _constants(parts), regions, focals,
+        _nearest(parts, order, nearest_focal),
     )  # fmt: skip
 
 
-def _rows(stream: Stream, cohorts: list[Numbered], order: I64) -> tuple[I64, I64, I64]:
+def _rows(stream: Stream, parts: list[Numbered], order: I64) -> tuple[I64, I64, I64]:
     """By region the row of its table, and the ticks from which on that is there, and not any more."""
     without = TableRows(np.array([-1]), np.array([ALWAYS]), np.array([NEVER]))
-    parts = [
-        TableRows(*(np.repeat(value, len(n.cohort.areas)) for value in without))
-        if not n.cohort.draft.used("table")
-        else n.cohort.rows
-        for n in cohorts
+    found = [
+        TableRows(*(np.repeat(value, len(n.part)) for value in without))
+        if n.scan.table is None
+        else n.part.rows
+        for n in parts
     ]
-    row, came, gone = (_column((part[i] for part in parts), np.int64)[order] for i in range(3))
+    row, came, gone = (_column((part[i] for part in found), np.int64)[order] for i in range(3))
     return row, ticks_from(came, stream.tick_us), ticks_from(gone, stream.tick_us)
 
 
@@ -238,24 +242,24 @@ def _by_query(query: I64) -> I64:
     return order[int(np.searchsorted(query[order], 0)) :]
 
 
-def _constants(cohorts: list[Numbered]) -> tuple[pa.Table, ...]:
+def _constants(parts: list[Numbered]) -> tuple[pa.Table, ...]:
     """The constants of each template, in order of query."""
     by_template: dict[int, list[Numbered]] = {}
-    for numbered in cohorts:
+    for numbered in parts:
         by_template.setdefault(numbered.template.id, []).append(numbered)
     tables = []
     for _, mine in sorted(by_template.items()):
         order = _by_query(_column((n.query for n in mine), np.int64))
-        whole = pa.concat_tables([n.cohort.constants for n in mine]).combine_chunks()
+        whole = pa.concat_tables([n.part.constants for n in mine]).combine_chunks()
         tables.append(whole.take(pa.array(order)).combine_chunks())
     return tuple(tables)
 
 
-def _focals(stream: Stream, cohorts: list[Numbered], order: I64) -> tuple[I64, I64, pa.Array]:
+def _focals(stream: Stream, parts: list[Numbered], order: I64) -> tuple[I64, I64, pa.Array]:
     """By region the focal objects of INSIDE and of kNN by number, -1 without one; and their keys."""
     type_ = stream.key_type.arrow
-    inside = [_keys(n.cohort.focals, n, type_) for n in cohorts]
-    nearest = [_keys(n.cohort.nearest and n.cohort.nearest.focals, n, type_) for n in cohorts]
+    inside = [_keys(n.asked.focals, n, type_) for n in parts]
+    nearest = [_keys(n.asked.nearest and n.asked.nearest.focals, n, type_) for n in parts]
     ordered = [
         pa.concat_arrays([pa.nulls(0, type_), *keys]).take(pa.array(order)) for keys in (inside, nearest)
     ]
@@ -265,12 +269,12 @@ def _focals(stream: Stream, cohorts: list[Numbered], order: I64) -> tuple[I64, I
 
 
 def _keys(focals: pa.Array | None, numbered: Numbered, type_: pa.DataType) -> pa.Array:
-    return pa.nulls(len(numbered.cohort.areas), type_) if focals is None else focals
+    return pa.nulls(len(numbered.part), type_) if focals is None else focals
 
 
-def _nearest(cohorts: list[Numbered], order: I64, focal: I64) -> Nearest:
+def _nearest(parts: list[Numbered], order: I64, focal: I64) -> Nearest:
     """The kNN queries among the regions in this order."""
-    asked = [(len(n.cohort.areas), n.cohort.nearest) for n in cohorts]
+    asked = [(len(n.part), n.asked.nearest) for n in parts]
     k = _column((np.zeros(n, np.int64) if a is None else a.k for n, a in asked), np.int64)[order]
     x = _column((np.zeros(n) if a is None else a.x for n, a in asked), np.float64)[order]
     y = _column((np.zeros(n) if a is None else a.y for n, a in asked), np.float64)[order]

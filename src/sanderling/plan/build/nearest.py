@@ -20,6 +20,11 @@ class Neighbours:
     y: npt.NDArray[np.float64]
     focals: pa.Array | None
 
+    def of(self, row: int) -> Neighbours:
+        """One of them."""
+        focals, one = None if self.focals is None else self.focals.slice(row, 1), slice(row, row + 1)
+        return Neighbours(self.k[one], self.x[one], self.y[one], focals)
+
 
 def written(target: NearestTarget) -> tuple[Value, ...]:
     """The numbers that a kNN is written with: k, then the place if there is one."""

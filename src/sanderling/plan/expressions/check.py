@@ -186,9 +186,9 @@ def check(node: exp.Expr, scope: Scope) -> None:
             _check_previous(n, scope)
             continue
         if kind not in functions.ALLOWED or not _is_listed(n):
-            raise _not_allowed(n, scope)
+            raise not_allowed(n, scope)
         if kind is exp.In and n.args.get("query"):
-            raise _not_allowed(n.args["query"], scope)
+            raise not_allowed(n.args["query"], scope)
         if any(n.args.get(part) for part in functions.MEANINGLESS.get(kind, ())):
             raise scope.refuse(
                 n, "query.unsupported", "this is not supported in this form", "write it plainly"
@@ -235,7 +235,7 @@ def resolve_previous(holder: exp.Expr, scope: Scope) -> None:
         n.replace(pair_column(scope.previous(n.expressions[0]), n.expressions[0].this))
 
 
-def _not_allowed(n: exp.Expr, scope: Scope) -> QueryError:
+def not_allowed(n: exp.Expr, scope: Scope) -> QueryError:
     called = n.meta.get("called", "") if n._meta else ""
     name = n.name if isinstance(n, exp.Anonymous) else called or scope.word_of(n)
     if isinstance(n, LocationInside):
@@ -312,7 +312,10 @@ def _check_like(n: exp.Expr, scope: Scope) -> None:
 
 def lift(node: exp.Expr, scope: Scope, constants: list[Constant]) -> exp.Expr:
     """The same condition with the literals it compares columns with taken out as constants."""
+    most = len(constants) + MOST_CONSTANTS
     for n in list(node.walk()):
+        if len(constants) >= most:
+            break
         if isinstance(n, (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)):
             _lift_operands(n.this, [n.expression], scope, constants)
             _lift_operands(n.expression, [n.this], scope, constants)
@@ -324,7 +327,7 @@ def lift(node: exp.Expr, scope: Scope, constants: list[Constant]) -> exp.Expr:
 
 
 def _lift_operands(column: exp.Expr, others: list[exp.Expr], scope: Scope, constants: list[Constant]) -> None:
-    if not isinstance(column, exp.Column) or column.meta.get("pair") or len(constants) >= MOST_CONSTANTS:
+    if not isinstance(column, exp.Column) or column.meta.get("pair"):
         return
     type_ = scope.resolve(column)[1]
     for other in others:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sanderling.plan.expressions.check import is_previous
+from sanderling.language.grammar.dialect import LocationInside
+from sanderling.plan.expressions.check import is_previous, not_allowed
 from sanderling.plan.names.sides import RowScope, Side, Uses
 
 NEARER = (exp.LT, exp.LTE)
@@ -106,6 +107,8 @@ def uses_of(node: exp.Expr, scope: RowScope) -> Uses:
     """The columns that an expression reads: by side and name."""
     uses: Uses = set()
     for n in node.walk():
+        if isinstance(n, LocationInside):
+            raise not_allowed(n, scope)
         if is_distance(n):
             for side in sides_of(n, scope):
                 assert side.place

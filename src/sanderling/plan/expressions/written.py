@@ -1,16 +1,85 @@
-"""Columns of the tree, as expressions over those of the node below."""
+"""Expressions as they are written: as columns of a tree, as another type, or said of other columns."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 
+from sqlglot import exp
+
+from sanderling.language.parse import deep_recursion
+from sanderling.plan.explain.words import shortened
+from sanderling.plan.expressions.comparisons import comparisons_in
+from sanderling.plan.expressions.rewrite import pair_column
 from sanderling.plans.columns import by_place
 from sanderling.plans.expression import Expression
 from sanderling.plans.nodes import Node, Select
 from sanderling.types import TYPES, SqlType
 
 
-def plain(types: Sequence[SqlType]) -> tuple[Expression, ...]:
+@dataclass(frozen=True, slots=True)
+class Computed(Expression):
+    """One with its syntax tree, as long as it is planned: so it can be said of other columns."""
+
+    tree: exp.Expr | None = field(default=None, compare=False, repr=False)
+
+    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
+        return Computed, tuple(getattr(self, f.name) for f in fields(self))
+
+
+def bare(expression: Expression) -> Expression:
+    """As plans have it."""
+    if not isinstance(expression, Computed):
+        return expression
+    return Expression(*(getattr(expression, f.name) for f in fields(Expression)))
+
+
+def of_tree(tree: exp.Expr, type_: SqlType, words: str = "") -> Expression:
+    """What the evaluating engine is given as this tree."""
+    with deep_recursion():
+        sql = tree.sql(dialect="duckdb")
+    reads = frozenset(column.name for column in tree.find_all(exp.Column))
+    comparisons = comparisons_in(tree) if type_.name == "BOOLEAN" else None
+    return Computed(sql, type_, reads, comparisons=comparisons, words=words, tree=tree)
+
+
+def tree_of(expression: Expression) -> exp.Expr:
+    if expression.is_plain:
+        return pair_column(expression.column)
+    assert isinstance(expression, Computed) and expression.tree is not None
+    return expression.tree
+
+
+def renamed(expression: Expression, names: Mapping[str, str]) -> Expression:
+    """The same of other columns."""
+    if names.keys().isdisjoint(expression.reads):
+        return expression
+    if expression.is_plain:
+        return Expression.of_column(names[expression.column], expression.type, expression.words)
+    tree = tree_of(expression).copy()
+    for column in tree.find_all(exp.Column):
+        if column.name in names:
+            column.set("this", exp.to_identifier(names[column.name], quoted=True))
+    return of_tree(tree, expression.type, expression.words)
+
+
+def all_of(conditions: Sequence[Expression]) -> Expression | None:
+    """Conditions that all have to hold, as one; None if there are none."""
+    if len(conditions) < 2:
+        return replace(conditions[0], words=shortened(conditions[0].words)) if conditions else None
+    tree = exp.and_(*map(tree_of, conditions), copy=True)
+    return of_tree(tree, TYPES["BOOLEAN"], shortened(" AND ".join(c.words for c in conditions)))
+
+
+def cast(expression: Expression, type_: SqlType) -> Expression:
+    """The same as another type; NULL where it has no such value."""
+    if type_ == expression.type:
+        return expression
+    to = exp.DataType.build(type_.duckdb, dialect="duckdb")
+    return of_tree(exp.TryCast(this=tree_of(expression), to=to), type_, expression.words)
+
+
+def plain(types: Iterable[SqlType]) -> tuple[Expression, ...]:
     """All columns as they are."""
     return tuple(Expression.of_column(by_place(i), t) for i, t in enumerate(types))
 
@@ -25,7 +94,7 @@ def selected(
 
 def identity(child: Node, types: Sequence[SqlType], where: Expression | None = None) -> Node:
     """The same columns, cast where their types are others."""
-    columns = [c.cast_to(t) for c, t in zip(plain(child.types), types, strict=True)]
+    columns = [cast(c, t) for c, t in zip(plain(child.types), types, strict=True)]
     return selected(child, where, columns)
 
 

@@ -5,6 +5,7 @@ text ──► planner (all or nothing) ──► what came, what went ──►
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,8 +21,10 @@ from sanderling.plan.build.build import Templates, build, with_tables
 from sanderling.plan.grow.table_changes import Read
 from sanderling.plan.grow.table_growth import TableGrowth, readers, tables_grown
 from sanderling.plan.listing import Listing
+from sanderling.plan.logical import Rule
 from sanderling.plan.many.cohorts import Cohort
 from sanderling.plan.planner import Planner
+from sanderling.plan.rules import RULES
 from sanderling.plans.growth import Growth, grown, new_focals
 from sanderling.plans.plan import ALWAYS, NO_QUERIES, Plan, PlannedTable
 from sanderling.plans.tables import planned_table
@@ -53,8 +56,11 @@ class LivingPlan(Planner):
       lasting         saved and loaded again, it goes on where it was
     """
 
-    def __init__(self, folder: Path | None = None, read: Read | None = None, data: Path | None = None):
-        super().__init__(folder, read=read, data=data)
+    def __init__(
+        self, folder: Path | None = None, read: Read | None = None, data: Path | None = None,
+        rules: Sequence[Rule] = RULES,
+    ):  # fmt: skip
+        super().__init__(folder, read=read, data=data, rules=rules)
         self._templates = Templates()
         self._now: Plan | None = None
         self._tables: dict[str, Table] = {}  # as the plan has them
@@ -181,7 +187,7 @@ class LivingPlan(Planner):
         for cohort in cohorts if ends else ():
             for row, name in enumerate(cohort.names.to_pylist()):
                 if name.casefold() in ends:
-                    end = tick_end(ends[name.casefold()], cohort.draft.stream.tick_us)
+                    end = tick_end(ends[name.casefold()], cohort.query.stream.tick_us)
                     cohort.begin[row] = max(cohort.begin[row], end)
 
     def _settle(self, plan: Plan, cohorts: list[Cohort], numbers: list[I64], first: int) -> None:

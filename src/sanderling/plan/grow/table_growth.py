@@ -15,21 +15,20 @@ from sanderling.arrays import I64
 from sanderling.catalog import Table
 from sanderling.clock import ticks_from
 from sanderling.plan.build.build import Numbered, Templates, stream_plan
-from sanderling.plan.many.cohorts import Cohort, Member
-from sanderling.plan.query.selects import Draft
+from sanderling.plan.many.cohorts import Member, Part
 from sanderling.plans.growth import Gone
 from sanderling.plans.plan import Plan, PlannedQueries, StreamPlan, Template
 
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """A query of the plan that joins a table: by itself, or by one of its branches."""
+    """A query of the plan that joins a table, by one of its scans."""
 
     member: Member
-    place: int  # of the branch
+    place: int  # of the scan
 
     @property
-    def cohort(self) -> Cohort:
+    def part(self) -> Part:
         return self.member.cohort.parts[self.place]
 
     @property
@@ -38,9 +37,10 @@ class Reader:
         return self.member.number
 
     def template(self, templates: Templates) -> Template:
-        head = templates.of(self.member.draft)
-        branches = self.member.cohort.branches
-        return templates.branches(head, len(branches))[self.place] if branches else head
+        return templates.of_parts(self.member.query)[self.place]
+
+    def over(self, table: Table, among: I64) -> Part:
+        return self.part.over(table, self.member.begin, self.member.end, among)
 
 
 def readers(members: Iterable[Member]) -> dict[str, list[Reader]]:
@@ -48,9 +48,8 @@ def readers(members: Iterable[Member]) -> dict[str, list[Reader]]:
     found: dict[str, list[Reader]] = {}
     for member in members:
         for place, part in enumerate(member.cohort.parts if member.number is not None else ()):
-            assert isinstance(part.draft, Draft)
-            if part.draft.table is not None:
-                found.setdefault(part.draft.table.name.casefold(), []).append(Reader(member, place))
+            if part.scan.table is not None:
+                found.setdefault(part.scan.table.name.casefold(), []).append(Reader(member, place))
     return found
 
 
@@ -73,7 +72,7 @@ class TableGrowth:
         return np.flatnonzero(self.now.history.gone[: len(before)] != before)
 
     def of(self, stream: StreamPlan) -> list[Reader]:
-        return [r for r in self.readers if r.cohort.draft.stream.name == stream.stream.name]
+        return [r for r in self.readers if r.part.scan.stream.name == stream.stream.name]
 
 
 def tables_grown(
@@ -99,12 +98,12 @@ def _with_ends(queries: PlannedQueries, tables: Sequence[TableGrowth]) -> Planne
 def _coming(
     stream: StreamPlan, tables: Sequence[TableGrowth], templates: Templates, queries: PlannedQueries
 ) -> StreamPlan:
-    cohorts = [
-        Numbered(r.cohort.over(table.now, table.came), np.array([r.number]), r.template(templates))
+    parts = [
+        Numbered(r.over(table.now, table.came), np.array([r.number]), r.template(templates))
         for table in tables
         for r in table.of(stream)
     ]
-    found = [cohort for cohort in cohorts if len(cohort.cohort.areas)]
+    found = [part for part in parts if len(part.part)]
     return stream_plan(stream.stream, found, queries, is_living=True)
 
 

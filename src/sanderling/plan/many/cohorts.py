@@ -5,7 +5,7 @@ A query that came by itself is a cohort of one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -15,11 +15,9 @@ import pyarrow as pa
 
 from sanderling.catalog import Names, Table
 from sanderling.clock import ticks_from
-from sanderling.plan.build.areas import Areas, area_of, areas_like, polygons
-from sanderling.plan.build.nearest import Neighbours, neighbours_of
-from sanderling.plan.query.compositions import Composition
-from sanderling.plan.query.relations import focal_of
-from sanderling.plan.query.selects import Draft
+from sanderling.plan.build.areas import polygons
+from sanderling.plan.build.asked import Asked
+from sanderling.plan.logical import Query, Scan
 from sanderling.plans.columns import of_table
 from sanderling.plans.plan import ALWAYS, NEVER
 
@@ -35,136 +33,120 @@ class TableRows(NamedTuple):
 NO_ROWS = TableRows(*(np.empty(0, np.int64) for _ in range(3)))
 
 
-@dataclass(slots=True)
-class Cohort:
-    """Queries with the ticks they live in: `begin` included, `end` not.
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What shards do for the queries of a cohort: one of their scans.
 
-    `areas`, `constants` and `focals` have a row for each region: one a query. A query that joins a table
-    is by itself, and gets its regions where it is put `over` the table as it is then.
-    `nearest` is there for kNN queries, which join no table.
-    Composed queries have no regions themselves, but their branches: cohorts with the same queries.
+    `asked` and `constants` have a row for each region: one a query. A query that joins a table is by itself,
+    and gets its regions where it is put `over` the table as it is then.
     """
 
-    draft: Draft | Composition  # of one of them: all that they share
-    names: pa.Array
-    sql: pa.Array
-    begin: npt.NDArray[np.int64]
-    end: npt.NDArray[np.int64]
-    is_there: npt.NDArray[np.bool_]
-    areas: Areas
+    scan: Scan
+    asked: Asked
     constants: pa.Table
-    focals: pa.Array | None
-    nearest: Neighbours | None
-    numbers: npt.NDArray[np.int64] | None = None  # of its queries, once they are in a plan that lives
     rows: TableRows = NO_ROWS
-    branches: tuple[Cohort, ...] = ()
 
-    @classmethod
-    def composed(
-        cls, draft: Composition, names: Sequence[str], sql: Sequence[str], begin: npt.NDArray[np.int64],
-        constants: Sequence[pa.Array], branches: Sequence[Cohort],
-    ) -> Cohort:  # fmt: skip
-        """Composed queries; from here on their branches come and go with them."""
-        n = len(names)
-        fields = [pa.field(c.name, c.type.arrow) for c in draft.constants]
-        table = (
-            pa.Table.from_arrays(list(constants), schema=pa.schema(fields))
-            if fields
-            else pa.table({"none": pa.nulls(n)})
-        )
-        head = cls(
-            draft, pa.array(names, pa.string()), pa.array(sql, pa.string()), begin,
-            np.full(n, NEVER, np.int64), np.ones(n, np.bool_), areas_like(None, [], n), table, None, None,
-            branches=tuple(branches),
-        )  # fmt: skip
-        for branch in head.branches:
-            branch.begin, branch.end, branch.is_there = head.begin, head.end, head.is_there
-        return head
+    def __len__(self) -> int:
+        return len(self.asked.areas)
 
-    @classmethod
-    def new(
-        cls, draft: Draft, names: Sequence[str], sql: Sequence[str], begin: npt.NDArray[np.int64],
-        areas: Areas, constants: Sequence[pa.Array], focals: pa.Array | None, nearest: Neighbours | None,
-    ) -> Cohort:  # fmt: skip
-        n = len(names)
-        fields = [pa.field(c.name, c.type.arrow) for c in draft.constants]
-        table = (
-            pa.Table.from_arrays(list(constants), schema=pa.schema(fields))
-            if fields
-            # A table without columns has no rows either: a place-holder keeps the count.
-            else pa.table({"none": pa.nulls(len(areas))})
-        )
-        return cls(
-            draft, pa.array(names, pa.string()), pa.array(sql, pa.string()), begin,
-            np.full(n, NEVER, np.int64), np.ones(n, np.bool_), areas, table, focals, nearest,
-        )  # fmt: skip
+    def regions_of(self, query: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """A column by query as a column by region."""
+        return query if self.scan.table is None else np.repeat(query, len(self))
 
-    @classmethod
-    def of_one(cls, name: str, draft: Draft | Composition, sql: str, begin: int) -> Cohort:
-        if isinstance(draft, Composition):
-            constants = [pa.array([c.value], c.type.arrow) for c in draft.constants]
-            branches = [cls.of_one(name, branch, sql, begin) for branch in draft.branches]
-            return cls.composed(draft, [name], [sql], np.array([begin], np.int64), constants, branches)
-        areas = area_of(draft.shape)
-        constants = [pa.array([c.value] * len(areas), c.type.arrow) for c in draft.constants]
-        focal = focal_of(draft.shape)
-        key = draft.stream.key_type.arrow
-        focals = None if focal is None else pa.array([focal.value], key)
-        nearest = None if draft.nearest is None else neighbours_of(draft.nearest, key)
-        return cls.new(draft, [name], [sql], np.array([begin], np.int64), areas, constants, focals, nearest)
-
-    def over(self, table: Table, among: npt.NDArray[np.int64] | None = None) -> Cohort:
-        """With a region for each row that its table has had while it lives, or some of them."""
-        assert isinstance(self.draft, Draft) and table.region is not None and len(self) == 1
-        history, tick_us = table.history, self.draft.stream.tick_us
+    def over(self, table: Table, begin: int, end: int, among: npt.NDArray[np.int64] | None = None) -> Part:
+        """With a region for each row that its table has had from tick to tick, or some of them."""
+        assert table.region is not None
+        history, tick_us = table.history, self.scan.stream.tick_us
         came, gone = ticks_from(history.came, tick_us), ticks_from(history.gone, tick_us)
-        is_met = np.maximum(came, self.begin[0]) < np.minimum(gone, self.end[0])
+        is_met = np.maximum(came, begin) < np.minimum(gone, end)
         rows = np.flatnonzero(is_met) if among is None else among[is_met[among]]
         found = history.rows.take(pa.array(rows))
-        own = [pa.repeat(pa.scalar(c.value, c.type.arrow), len(rows)) for c in self.draft.constants]
-        fields = [pa.field(c.name, c.type.arrow) for c in self.draft.constants]
-        fields += [pa.field(of_table(c.name), c.type.arrow) for c in table.columns]
-        columns = [*own, *(found.column(c.name).combine_chunks() for c in table.columns)]
+        own = [] if "none" in self.constants.column_names else self.constants.schema
+        fields = [*own, *(pa.field(of_table(c.name), c.type.arrow) for c in table.columns)]
+        columns = [pa.repeat(self.constants.column(f.name)[0], len(rows)) for f in own]
+        columns += [found.column(c.name).combine_chunks() for c in table.columns]
         return replace(
-            self, areas=polygons(found.column(table.region).to_pylist()),
+            self, asked=Asked(polygons(found.column(table.region).to_pylist()), None, None),
             constants=pa.Table.from_arrays(columns, schema=pa.schema(fields)),
             rows=TableRows(rows, history.came[rows], history.gone[rows]),
         )  # fmt: skip
 
-    def _standing(self) -> Cohort:
+    def standing(self) -> Part:
         """And a region that never lives: a branch tells when its query begins, though its table be empty."""
-        if not isinstance(self.draft, Draft) or self.draft.table is None:
-            return self
         nothing = pa.table([pa.nulls(1, f.type) for f in self.constants.schema], self.constants.schema)
         number, came, gone = (
             np.append(column, value) for column, value in zip(self.rows, (-1, ALWAYS, ALWAYS), strict=True)
         )
         return replace(
-            self, areas=polygons([*self.areas.wkb, None]),
+            self, asked=replace(self.asked, areas=polygons([*self.asked.areas.wkb, None])),
             constants=pa.concat_tables([self.constants, nothing]).combine_chunks(),
             rows=TableRows(number, came, gone),
         )  # fmt: skip
 
+
+@dataclass(slots=True)
+class Cohort:
+    """Queries with the ticks they live in: `begin` included, `end` not; `constants` has a row for each."""
+
+    query: Query  # one of them: all that they share
+    names: pa.Array
+    sql: pa.Array
+    begin: npt.NDArray[np.int64]
+    end: npt.NDArray[np.int64]
+    is_there: npt.NDArray[np.bool_]
+    constants: pa.Table
+    parts: tuple[Part, ...]  # by scan
+    numbers: npt.NDArray[np.int64] | None = None  # of its queries, once they are in a plan that lives
+
+    @classmethod
+    def new(
+        cls, query: Query, names: Sequence[str], sql: Sequence[str], begin: npt.NDArray[np.int64],
+        constants: Sequence[pa.Array], asked: Sequence[Asked],
+    ) -> Cohort:  # fmt: skip
+        n = len(names)
+        table = _table([c.name for c in query.constants], constants, n)
+        parts = (
+            Part(scan, its, _chosen(table, scan.reads))
+            for scan, its in zip(query.scans, asked, strict=True)
+        )  # fmt: skip
+        return cls(
+            query, pa.array(names, pa.string()), pa.array(sql, pa.string()), begin,
+            np.full(n, NEVER, np.int64), np.ones(n, np.bool_), table, tuple(parts),
+        )  # fmt: skip
+
+    @classmethod
+    def of_one(cls, name: str, query: Query, sql: str, begin: int) -> Cohort:
+        constants = [pa.array([c.value], c.type.arrow) for c in query.constants]
+        return cls.new(query, [name], [sql], np.array([begin], np.int64), constants, query.asked)
+
     def __len__(self) -> int:
         return len(self.begin)
 
-    def regions_of(self, query: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """A column by query as a column by region."""
-        assert isinstance(self.draft, Draft)
-        return query if self.draft.table is None else np.repeat(query, len(self.areas))
-
-    @property
-    def parts(self) -> tuple[Cohort, ...]:
-        """What shards work for: its branches, or itself."""
-        return self.branches or (self,)
+    def of_tree(self) -> pa.Table:
+        """The constants that no scan reads."""
+        read = frozenset[str]().union(*(part.scan.reads for part in self.parts))
+        return _chosen(self.constants, set(self.constants.column_names) - read)
 
     def over_all(self, tables: Names[Table]) -> Cohort:
-        """With the regions of the tables that it, or its branches, join."""
-        if self.branches:
-            return replace(self, branches=tuple(b.over_all(tables)._standing() for b in self.branches))
-        assert isinstance(self.draft, Draft)
-        table = self.draft.table and tables.get(self.draft.table.name)
-        return self if table is None else self.over(table)
+        """With the regions of the tables that its scans join."""
+        return replace(self, parts=tuple(self._over(part, tables) for part in self.parts))
+
+    def _over(self, part: Part, tables: Names[Table]) -> Part:
+        table = part.scan.table and tables.get(part.scan.table.name)
+        if table is None:
+            return part
+        found = part.over(table, int(self.begin[0]), int(self.end[0]))
+        return found if self.query.is_of_shards else found.standing()
+
+
+def _table(names: Sequence[str], columns: Sequence[pa.Array], n: int) -> pa.Table:
+    # A table without columns has no rows either: a place-holder keeps the count.
+    return pa.table(dict(zip(names, columns, strict=True)) or {"none": pa.nulls(n)})
+
+
+def _chosen(constants: pa.Table, names: Collection[str]) -> pa.Table:
+    found = [name for name in constants.column_names if name in names]
+    return _table(found, [constants.column(name) for name in found], len(constants))
 
 
 class Member(NamedTuple):
@@ -190,8 +172,18 @@ class Member(NamedTuple):
         return int(self.cohort.end[self.row])
 
     @property
-    def draft(self) -> Draft | Composition:
-        return self.cohort.draft
+    def query(self) -> Query:
+        """As all of its cohort are."""
+        return self.cohort.query
+
+    @property
+    def own(self) -> Query:
+        """As it is by itself."""
+        query, table = self.query, self.cohort.constants
+        values = (table.column(c.name)[self.row].as_py() for c in query.constants)
+        constants = (replace(c, value=v, spot=None) for c, v in zip(query.constants, values, strict=True))
+        asked = (part.asked.of(self.row) for part in self.cohort.parts)
+        return replace(query, constants=tuple(constants), asked=tuple(asked))
 
     @property
     def number(self) -> int | None:
@@ -241,7 +233,7 @@ class Queries:
         folded = [name.casefold() for _, cohort in found for name in cohort.names.to_pylist()]
         self._members.update((folded[i], members[i]) for i in order.tolist())
         self._cohorts += [cohort for _, cohort in found]
-        self.triggers += sum(len(cohort) for _, cohort in found if cohort.draft.is_trigger)
+        self.triggers += sum(len(cohort) for _, cohort in found if cohort.query.is_trigger)
 
     def has_any(self, folded: set[str]) -> bool:
         return not self._members.keys().isdisjoint(folded)
@@ -249,7 +241,7 @@ class Queries:
     def end(self, name: str, tick: int | None) -> None:
         """The query lives up to this tick; without one, or before its beginning, it never lived."""
         member = self._members.pop(name.casefold())
-        self.triggers -= member.draft.is_trigger
+        self.triggers -= member.query.is_trigger
         if tick is not None and tick > member.begin:
             member.cohort.end[member.row] = tick
             self.ended.append(member)

@@ -20,11 +20,10 @@ from sanderling.ingest.query_rows import ABSENT, QueryRows
 from sanderling.language.blanks import Blanks, blanks_of, literal_of
 from sanderling.language.moulds import free_literals
 from sanderling.language.parse import parse_template
+from sanderling.plan.logical import Query
 from sanderling.plan.many.cohorts import Cohort
 from sanderling.plan.many.recipes import Recipe, recipe_of
-from sanderling.plan.query.compose import Composer
-from sanderling.plan.query.compositions import Composition
-from sanderling.plan.query.selects import Draft
+from sanderling.plan.query.compose import QueryReader
 
 # Values of these kinds can be columns. Others are told apart by value, as is what somebody looks at.
 WHOLE, MINUS_WHOLE, DECIMAL, MINUS_DECIMAL, TEXT = "i", "-i", "d", "-d", "s"
@@ -71,9 +70,9 @@ class Found:
 class QueryTable:
     """Makes cohorts of the rows; `begin` says from which tick on a query lives."""
 
-    drafts: Composer
+    reader: QueryReader
     table: QueryRows
-    begin: Callable[[Draft | Composition], int]
+    begin: Callable[[Query], int]
 
     def cohorts(self) -> Iterator[Found]:
         by_template: dict[str, list[int]] = {}
@@ -148,13 +147,13 @@ class Alike:
             yield from self._found(recipe if is_alike else None, np.array(mine), sql)
 
     def _recipe(self, number: int, sql: list[str], literals: list[list[str]]) -> Recipe | None:
-        """From reading and drafting one of the rows."""
+        """From reading one of the rows."""
         with self.whole.about(int(self.rows[number])):
             statement = parse_template(sql[number])
-            draft = self.whole.drafts.draft(statement, sql[number])
+            query = self.whole.reader.read(statement, sql[number])
         ends = self.blanks.ends([column[number] for column in literals])
         free = free_literals(statement, ends)
-        return recipe_of(draft, ends, [place for place in free if self.kinds[place] in COLUMNS])
+        return recipe_of(query, ends, [place for place in free if self.kinds[place] in COLUMNS])
 
     def _found(self, recipe: Recipe | None, mine: I64, sql: list[str]) -> Iterator[Found]:
         unsure = mine
@@ -165,7 +164,7 @@ class Alike:
             if len(sure):
                 columns = [self._column(place, sure) for place in range(len(self.kinds))]
                 names = [self.whole.table.names[row] for row in self.rows[sure]]
-                begin = np.full(len(sure), self.whole.begin(recipe.draft), np.int64)
+                begin = np.full(len(sure), self.whole.begin(recipe.query), np.int64)
                 yield Found(self.rows[sure], recipe.cohort(columns, names, [sql[i] for i in sure], begin))
         for number in unsure.tolist():
             yield self._by_itself(number, sql[number])
@@ -173,9 +172,9 @@ class Alike:
     def _by_itself(self, number: int, sql: str) -> Found:
         row = int(self.rows[number])
         with self.whole.about(row):
-            draft = self.whole.drafts.draft(parse_template(sql), sql)
+            query = self.whole.reader.read(parse_template(sql), sql)
         name = self.whole.table.names[row]
-        return Found(self.rows[number : number + 1], Cohort.of_one(name, draft, sql, self.whole.begin(draft)))
+        return Found(self.rows[number : number + 1], Cohort.of_one(name, query, sql, self.whole.begin(query)))
 
     def _column(self, place: int, mine: I64) -> Sequence[Any]:
         """The literals, without their minus."""

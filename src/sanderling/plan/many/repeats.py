@@ -17,10 +17,9 @@ from sanderling.errors import QueryError
 from sanderling.language.moulds import Form, Repeat, constant_of, literal_ends
 from sanderling.language.script import read_repeat
 from sanderling.language.statements import At, CreateTrigger, RegisterQuery, Statement
+from sanderling.plan.logical import Query
 from sanderling.plan.many.cohorts import Cohort, Queries
 from sanderling.plan.many.recipes import Column, Recipe, recipe_of
-from sanderling.plan.query.compositions import Composition
-from sanderling.plan.query.selects import Draft
 from sanderling.plans.plan import ALWAYS
 
 READ: dict[str, Callable[[str], object]] = {"i": int, "d": float, "s": constant_of}
@@ -56,7 +55,7 @@ class Run:
 class Repeats:
     """Registers runs of repeats."""
 
-    draft: Callable[[RegisterQuery | CreateTrigger, str], Draft | Composition]
+    read: Callable[[RegisterQuery | CreateTrigger, str], Query]
     queries: Queries
     is_taken: Callable[[set[str]], bool]
     kind_of: Callable[[str], str | None]
@@ -130,16 +129,16 @@ class Repeats:
             yield recipes[literals], mine
 
     def _recipe(self, run: Run, form: Form, row: int) -> Recipe | None:
-        """From reading and drafting one statement; None where that fails, which is told when it is run."""
+        """From reading one statement; None where that fails, which is told when it is run."""
         repeat = run.repeats[row]
         statement = read_repeat(run.text, repeat)
         register = statement.statement if isinstance(statement, At) else statement
         assert isinstance(register, RegisterQuery | CreateTrigger)
         try:
-            draft = self.draft(register, run.text)
+            query = self.read(register, run.text)
         except QueryError:
             return None
-        return recipe_of(draft, literal_ends(register.sql, register.span.end - len(register.sql)), form.free)
+        return recipe_of(query, literal_ends(register.sql, register.span.end - len(register.sql)), form.free)
 
     def _add(self, run: Run, groups: list[Alike], start: int, stop: int) -> None:
         here = (group.between(start, stop) for group in groups)
@@ -148,7 +147,7 @@ class Repeats:
 
 def _cohort(run: Run, alike: Alike) -> Cohort:
     mine = [run.repeats[row] for row in alike.rows]
-    begin = run.begin(alike.rows, alike.recipe.draft.stream.tick_us)
+    begin = run.begin(alike.rows, alike.recipe.query.stream.tick_us)
     return alike.recipe.cohort(alike.columns, [r.name for r in mine], [r.sql for r in mine], begin)
 
 

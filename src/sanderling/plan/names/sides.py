@@ -96,7 +96,8 @@ class RowScope(Scope):
             return found[0]
         if found:
             hint = "write " + " or ".join(f"{side.alias}.{column.name}" for side, _ in found)
-            raise self.refuse(column, "query.ambiguous_column", f'"{column.name}" is in several', hint)
+            where = "both" if any(side.is_regions for side in self.all) else "several"
+            raise self.refuse(column, "query.ambiguous_column", f'"{column.name}" is in {where}', hint)
         raise self._unknown(column)
 
     def _named(self, column: exp.Column) -> Iterable[Side]:
@@ -110,7 +111,9 @@ class RowScope(Scope):
         return sides
 
     def _unknown(self, column: exp.Column) -> QueryError:
-        name = column.name
+        name, first = column.name, self.all[0].relation
+        if isinstance(first, Stream) and len(self.all) == 1:
+            return Scope(self.text, self.span, first, self.aliases[0], None, "")._unknown(column)
         if name.casefold() in ("location", "region"):
             hint = "it is used with INSIDE, or in DISTANCE: o.location INSIDE …, DISTANCE(a, b)"
         else:

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from sanderling.catalog import Stream, Table
-from sanderling.errors import Place, QueryError
+from sanderling.errors import Place, QueryError, did_you_mean
 from sanderling.language.grammar.dialect import LocationInside
-from sanderling.language.parse import parse_template
 from sanderling.language.statements import InsideTarget, NearestTarget, Span, WindowClause
 from sanderling.plan.expressions.check import span_of
 from sanderling.plan.expressions.distances import is_distance, nearness, taken_apart, uses_of, written_out
@@ -18,7 +17,6 @@ from sanderling.plan.names.sides import Derived, RowScope, Side, Uses
 from sanderling.plan.query.grouping import Grouping, has_aggregates, is_of_rows
 from sanderling.plan.query.joining import Joining, Link
 from sanderling.plan.query.relations import Relations
-from sanderling.plan.query.with_clause import no_names
 from sanderling.plans import nodes
 
 if TYPE_CHECKING:
@@ -35,37 +33,43 @@ class Block:
     inside: InsideTarget | None
     nearest: NearestTarget | None
     window: WindowClause | None
+    is_whole: bool  # the statement itself
     scope: RowScope = field(init=False)
     sides: list[Side] = field(init=False)
 
     @property
     def relations(self) -> Relations:
-        return self.work.composer.selects.relations
+        return self.work.reader.selects.relations
 
     @property
     def span(self) -> Span:
         return self.work.statement.name.span
 
     def planned(self) -> Derived:
-        self.relations.refuse_other_clauses(self.select, self.text, self.work.statement, is_composed=True)
+        self.relations.refuse_other_clauses(self.select, self.text, self.work.statement)
         on = self._read_from()
         self.scope = RowScope(self.text, self.span, self.sides)
         self._refuse_same_names()
         whole = self.relations.conjuncts(self.select, on)
         conjuncts = self._bind_regions([part for c in whole for part in taken_apart(c)])
         below, links, above = self._sorted(conjuncts)
-        items = self.work.composer.selects.expanded(self.select, self.scope)
+        items = self.work.reader.selects.expanded(self.select, self.scope)
         self.select.set("expressions", items)
         needed = self._needed(links, above)
         node = Joining(self, below, links, needed).joined()
         if nodes.is_table(node):
             self._refuse_of_one_query()
-        grouping = Grouping(self.work.composer.selects, self.work.constants)
+        grouping = Grouping(self.work.reader.selects, self.work.constants)
         where = [written_out(c, self.scope) for c in above]
         return grouping.planned(self.select, node, where, self.scope)
 
     def _refuse_of_one_query(self) -> None:
         """Rows of tables alone are for all queries: grouped they can be, but not chosen by constants."""
+        first = self.sides[0].relation
+        if self.is_whole and len(self.sides) == 1 and isinstance(first, Table):
+            message = "a continuous query reads a stream; FROM names only a table"
+            hint = did_you_mean(first.name, self.relations.streams) or "CREATE STREAM first"
+            raise self.refuse_at(self.sides[0].span, "query.missing_stream", message, hint)
         clauses = ("where", "having", "order", "limit")
         is_chosen = any(self.select.args.get(clause) for clause in clauses)
         is_total = has_aggregates(self.select) and not self.select.args.get("group")
@@ -155,17 +159,14 @@ class Block:
         if given is not None:
             self.relations.refuse_odd_relation(relation, self.text, self.span)
             return given
-        sql = self.work.composer.sql_of(relation.name) if isinstance(relation, exp.Table) else None
-        if sql is None or self.relations.kind_of(relation.name) != "query":
+        query = self.work.reader.query_of(relation.name) if isinstance(relation, exp.Table) else None
+        if query is None or self.relations.kind_of(relation.name) != "query":
             self._refuse_to_come(relation)
             return self.relations.relation(
                 relation, self.text, self.span, [g.name.name for g in names.ready.values()]
             )
         self.relations.refuse_odd_relation(relation, self.text, self.span)
-        self.work.queries.append(relation.name)
-        statement = parse_template(sql)
-        with no_names(self.work):
-            return self.work.query(statement.select, sql, statement)
+        return self.work.beside(relation.name, query)
 
     def _refuse_to_come(self, relation: exp.Expr) -> None:
         """A query of WITH reads those before it, and what is outside: not itself."""
@@ -195,12 +196,7 @@ class Block:
             target = operator.args["expression"]
             if not isinstance(target, exp.Column):
                 continue
-            tables = [
-                s for s in self.sides
-                if isinstance(s.relation, Table) and s.relation.region
-                and target.name.casefold() == s.relation.region.casefold()
-                and (not target.table or s.alias.casefold() == target.table.casefold())
-            ]  # fmt: skip
+            tables = [s for s in self.sides if _is_of(target, s)]
             if tables:
                 stream = self._stream_of(operator)
                 if stream.regions is not None and stream.regions is not tables[0]:
@@ -214,7 +210,7 @@ class Block:
         """Whose location it is about."""
         place = operator.this
         streams = [s for s in self.sides if isinstance(s.relation, Stream)]
-        if place.table:
+        if place.table and len(streams) > 1:
             streams = [s for s in streams if s.alias.casefold() == place.table.casefold()]
         if len(streams) != 1:
             what = "is not a stream" if place.table else "could be of several streams"
@@ -240,7 +236,7 @@ class Block:
     def _sorted(
         self, conjuncts: list[exp.Expr]
     ) -> tuple[dict[int, list[exp.Expr]], list[Link], list[exp.Expr]]:
-        """Conditions that one side judges, that link two, and the rest."""
+        """Conditions that belong to one side, that link two, and the rest."""
         below: dict[int, list[exp.Expr]] = {}
         links: list[Link] = []
         above: list[exp.Expr] = []
@@ -254,14 +250,12 @@ class Block:
                 raise self.scope.refuse(part, "query.unsupported", message, hint)
             owners = self._owners(condition)
             one = min(owners, default=first)
-            if any(self.sides[o].is_outer for o in owners):
-                above.append(condition)
-            elif len(owners) <= 1 and self.sides[one].is_of_tables:
-                above.append(condition)  # it may have constants, which are a query's
-            elif len(owners) <= 1:
-                below.setdefault(one, []).append(written_out(condition, self.scope))
-            elif (link := self._link(condition)) is not None:
+            is_outer = any(self.sides[o].is_outer for o in owners)
+            link = self._link(condition) if len(owners) > 1 and not is_outer else None
+            if link is not None:
                 links.append(link)
+            elif self.nearest and len(owners) <= 1 and isinstance(self.sides[one].relation, Stream):
+                below.setdefault(one, []).append(written_out(condition, self.scope))  # the nearest of those
             else:
                 above.append(condition)
         for number, side in enumerate(self.sides):
@@ -307,6 +301,14 @@ class Block:
         for node in rest:
             needed |= self.uses(_without_aliases(node, names, self.scope))
         return needed
+
+
+def _is_of(target: exp.Column, side: Side) -> bool:
+    """Whether INSIDE asks about a table's regions, by the table's name or by their own."""
+    if target.table:
+        return isinstance(side.relation, Table) and side.alias.casefold() == target.table.casefold()
+    region = side.relation.region if isinstance(side.relation, Table) else None
+    return region is not None and target.name.casefold() == region.casefold()
 
 
 def _is_near(number: int, links: list[Link]) -> bool:

@@ -7,98 +7,58 @@ WHERE ─► what one side can judge goes down to it; what links two is a join; 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
 from sanderling.catalog import Column
 from sanderling.errors import Place, QueryError
-from sanderling.language.grammar.dialect import LocationInside
-from sanderling.language.parse import too_deep
+from sanderling.language.parse import deep_recursion, too_deep
 from sanderling.language.statements import Name, RegisterQuery
+from sanderling.plan.build.asked import Asked
 from sanderling.plan.expressions.check import Constant
-from sanderling.plan.expressions.distances import is_distance
 from sanderling.plan.expressions.written import identity, union_type
+from sanderling.plan.logical import Query, Rule, Scan, finished, moved
 from sanderling.plan.names.sides import Derived, RowScope
 from sanderling.plan.query.blocks import Block
-from sanderling.plan.query.compositions import Composition
-from sanderling.plan.query.grouping import Grouping, has_aggregates
-from sanderling.plan.query.selects import Draft, SelectPlanner
+from sanderling.plan.query.grouping import Grouping
+from sanderling.plan.query.selects import SelectPlanner
 from sanderling.plan.query.with_clause import GivenNames, given_names, refuse_too_large
 from sanderling.plans import nodes
-from sanderling.plans.columns import by_place
-from sanderling.plans.expression import Expression
-from sanderling.plans.plan import OutputColumn
+from sanderling.plans.columns import constant_name
 
 
 @dataclass(frozen=True, slots=True)
-class Composer:
-    """Plans composed queries; `sql_of` gives the SELECT of a registered query by its name."""
+class QueryReader:
+    """Reads queries; `query_of` gives a registered one by its name."""
 
     selects: SelectPlanner
-    sql_of: Callable[[str], str | None]
+    query_of: Callable[[str], Query | None]
+    rules: Sequence[Rule]
 
-    def draft(self, statement: RegisterQuery, text: str) -> Draft | Composition:
+    def read(self, statement: RegisterQuery, text: str) -> Query:
         """A registered SELECT, checked."""
-        if self.is_composed(statement):
-            return self.composition(statement, text)
-        return self.selects.draft(statement, text)
-
-    def is_composed(self, statement: RegisterQuery) -> bool:
-        """Whether shards alone cannot do it."""
-        select = statement.select
-        if not isinstance(select, exp.Select):
-            return True
-        clauses = ("distinct", "group", "having", "order", "limit")
-        if any(select.args.get(clause) for clause in clauses) or has_aggregates(select):
-            return True
-        if any(is_distance(node) for node in select.walk()):
-            return True
-        return self._has_composed_from(select)
-
-    def _has_composed_from(self, select: exp.Select) -> bool:
-        if not select.args.get("from_"):
-            return False
-        joins = select.args.get("joins") or []
-        relations = [select.args["from_"].this, *(join.this for join in joins)]
-        found = self.selects.relations
-        names = [r.name for r in relations if isinstance(r, exp.Table)]
-        streams = [name for name in names if found.streams.get(name)]
-        is_derived = any(isinstance(r, exp.Subquery) for r in relations)
-        reads_query = any(found.kind_of(n) not in ("stream", "table") and self.sql_of(n) for n in names)
-        has_outer = any(join.side or join.args.get("using") for join in joins)
-        tables = len(names) - len(streams)
-        is_by_region = any(
-            isinstance(i.args["expression"], exp.Column) for i in select.find_all(LocationInside)
-        )
-        return (
-            is_derived or reads_query or has_outer or len(streams) > 1 or tables > 1
-            or (tables == 1 and not is_by_region and len(streams) == 1)
-        )  # fmt: skip
-
-    def composition(self, statement: RegisterQuery, text: str) -> Composition:
         work = Work(self, statement)
         try:
             answer = work.query(statement.select, text, statement)
             refuse_too_large(answer.node, statement.name.span, text)
+            if nodes.is_table(answer.node):
+                place = Place.in_text(text, statement.name.span.start, statement.name.span.end)
+                raise QueryError(
+                    "query.missing_stream", "a continuous query reads a stream; FROM names only tables",
+                    "CREATE STREAM first", place,
+                )  # fmt: skip
+            with deep_recursion():
+                found = finished(answer, self.rules, work.constants, work.asked, work.tables, work.queries)
         except RecursionError as e:
             raise too_deep(text, statement.name.span.start, statement.name.span.end) from e
-        if not work.branches:
-            place = Place.in_text(text, statement.name.span.start, statement.name.span.end)
-            raise QueryError(
-                "query.missing_stream", "a continuous query reads a stream; FROM names only tables",
-                "CREATE STREAM first", place,
-            )  # fmt: skip
-        refuse_other_ticks(work.branches, statement.name, text)
-        return Composition(
-            tuple(work.branches), answer.node, outputs_of(answer.columns), tuple(work.constants),
-            tuple(dict.fromkeys(work.tables)), tuple(dict.fromkeys(work.queries)),
-        )  # fmt: skip
+        refuse_other_ticks(found.scans, statement.name, text)
+        return found
 
 
-def refuse_other_ticks(branches: Sequence[Draft], name: Name, text: str) -> None:
+def refuse_other_ticks(scans: Sequence[Scan], name: Name, text: str) -> None:
     """Streams that are read together close their ticks together."""
-    ticks = {b.stream.tick_us: b.stream.name for b in branches}
+    ticks = {scan.stream.tick_us: scan.stream.name for scan in scans}
     if len(ticks) > 1:
         first, second = list(ticks.values())[:2]
         place = Place.in_text(text, name.span.start, name.span.end)
@@ -108,24 +68,27 @@ def refuse_other_ticks(branches: Sequence[Draft], name: Name, text: str) -> None
         )  # fmt: skip
 
 
-def outputs_of(columns: Sequence[Column]) -> tuple[OutputColumn, ...]:
-    """What comes out of a tree's root."""
-    return tuple(
-        OutputColumn(c.name, Expression.of_column(by_place(i), c.type, c.name)) for i, c in enumerate(columns)
-    )
-
-
 @dataclass(slots=True)
 class Work:
     """What is gathered while one statement is planned."""
 
-    composer: Composer
+    reader: QueryReader
     statement: RegisterQuery
-    branches: list[Draft] = field(default_factory=list)
     constants: list[Constant] = field(default_factory=list)
+    asked: list[Asked] = field(default_factory=list)  # by scan
     tables: list[str] = field(default_factory=list)
     queries: list[str] = field(default_factory=list)
     names: GivenNames = field(default_factory=GivenNames)
+
+    def beside(self, name: str, query: Query) -> Derived:
+        """What a registered query gives, as it was read; what is its own stands beside what is ours."""
+        new = {c.name: constant_name(len(self.constants) + i) for i, c in enumerate(query.constants)}
+        node = moved(query.answer.node, new, len(self.asked))
+        self.constants += [replace(c, name=new[c.name]) for c in query.constants]
+        self.asked += query.asked
+        self.tables += query.tables
+        self.queries += [name, *query.queries]
+        return replace(query.answer, node=node)
 
     def query(self, query: exp.Expr, text: str, statement: RegisterQuery | None = None) -> Derived:
         """What a SELECT gives; the clauses of ours are the statement's, if it is the whole of one."""
@@ -138,7 +101,7 @@ class Work:
             clauses = (statement.inside, statement.nearest, statement.window)
         else:
             clauses = tuple(query.args.get(c) for c in ("inside", "nearest", "our_window"))  # type: ignore[assignment]
-        return Block(self, query, text, *clauses).planned()
+        return Block(self, query, text, *clauses, statement is not None).planned()
 
     def _bracketed(self, query: exp.Subquery, text: str) -> Derived:
         """In brackets, or behind WITH."""
@@ -174,7 +137,7 @@ class Work:
     def _first_of(self, query: exp.Expr, derived: Derived, scope: RowScope) -> Derived:
         """With ORDER BY and LIMIT behind a set operation or behind brackets."""
         if query.args.get("order") or query.args.get("limit"):
-            return Grouping(self.composer.selects, self.constants).first_of(query, derived, scope)
+            return Grouping(self.reader.selects, self.constants).first_of(query, derived, scope)
         return derived
 
 

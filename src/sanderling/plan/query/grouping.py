@@ -19,7 +19,8 @@ from sanderling.plan.expressions.check import (
 )
 from sanderling.plan.expressions.distances import is_distance, written_out
 from sanderling.plan.expressions.rewrite import for_engine
-from sanderling.plan.expressions.written import plain, selected
+from sanderling.plan.expressions.written import cast, plain, selected
+from sanderling.plan.logical import filtered
 from sanderling.plan.names.sides import Derived, GroupScope, RowScope, Side
 from sanderling.plan.query.selects import SelectPlanner
 from sanderling.plans import nodes
@@ -67,13 +68,13 @@ class Grouping:
         if distinct is not None and distinct.args.get("on"):
             hint = "write DISTINCT alone, or GROUP BY"
             raise scope.refuse(distinct.args["on"], "query.unsupported", "DISTINCT ON is not supported", hint)
-        condition = self.selects.where(where, scope, self.constants)
+        node, condition = filtered(node, self.selects.conditions(where, scope, self.constants)), None
         items = list(select.expressions)
         orders = self._orders(select, items, scope)
         above: Scope = scope
         if select.args.get("group") or has_aggregates(select):
             grouped = _Grouped(self, select, items, scope)
-            node, above = grouped.node(node, condition), grouped.scope
+            node, above = grouped.node(node), grouped.scope
             items = [grouped.replaced(item) for item in items]
             orders = [(grouped.replaced(o), d, f) for o, d, f in orders]
             having = select.args.get("having")
@@ -118,7 +119,7 @@ class Grouping:
                 place_of[key] = len(columns)
                 columns.append(key)
             found.append(nodes.Order(place_of[key], is_descending, is_null_first))
-        node = selected(node, condition, columns, [w.name for w in written])
+        node = nodes.Select(node, condition, tuple(columns), tuple(w.name for w in written))
         if is_distinct:
             node = nodes.Distinct(node)
         if found:
@@ -191,10 +192,10 @@ class _Grouped:
         types = [*(g.type for g in self.groups), *(s.type for s in self.sums)]
         self.scope = GroupScope(under.text, under.span, self.words, types)
 
-    def node(self, child: nodes.Node, condition: Expression | None) -> nodes.Node:
+    def node(self, child: nodes.Node) -> nodes.Node:
         inputs = [*self.groups, *self.inputs]
         return nodes.Aggregate(
-            selected(child, condition, inputs), tuple(range(len(self.groups))), tuple(self.sums)
+            selected(child, None, inputs), tuple(range(len(self.groups))), tuple(self.sums)
         )
 
     def _learn(self, node: exp.Expr) -> int:
@@ -248,7 +249,7 @@ class _Grouped:
                 message = f"{kind.upper()} takes numbers, this is {of.type.name}"
                 raise self.under.refuse(node, "query.wrong_type", message, "CAST it, or COUNT it")
             is_sum_of_integers = kind == nodes.SUM and of.type.is_integer
-            of = of.cast_to(TYPES["BIGINT" if is_sum_of_integers else "DOUBLE"])
+            of = cast(of, TYPES["BIGINT" if is_sum_of_integers else "DOUBLE"])
         if of not in self.inputs:
             self.inputs.append(of)
         place = len(self.groups) + self.inputs.index(of)
@@ -367,5 +368,5 @@ def _refuse_same_names(written: Sequence[OutputColumn], items: Sequence[exp.Expr
     for found, item in zip(written, items, strict=True):
         if found.name.casefold() in seen:
             message = f'two columns are named "{found.name}"'
-            raise scope.refuse(item, "query.duplicate_column", message, "give one an alias")
+            raise scope.refuse(item.copy(), "query.duplicate_column", message, "give one an alias")
         seen.add(found.name.casefold())

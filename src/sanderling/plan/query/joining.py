@@ -10,12 +10,13 @@ from sqlglot import exp
 from sanderling.catalog import Column, Stream, Table
 from sanderling.errors import QueryError
 from sanderling.language.grammar.dialect import LocationInside
+from sanderling.plan.build.asked import asked_of
 from sanderling.plan.explain.words import shortened, words_of
-from sanderling.plan.expressions.check import Constant, Scope, constant_of
+from sanderling.plan.expressions.check import Scope, constant_of
 from sanderling.plan.expressions.distances import Nearness, written_out
-from sanderling.plan.expressions.written import identity, plain, selected, union_type
-from sanderling.plan.names.sides import RowScope, Side, Uses
-from sanderling.plan.query.selects import Draft
+from sanderling.plan.expressions.written import cast, identity, plain, selected, union_type
+from sanderling.plan.logical import Scan
+from sanderling.plan.names.sides import Derived, RowScope, Side, Uses
 from sanderling.plans import nodes
 from sanderling.plans.columns import constant_name, of_reading, of_table, place_of
 from sanderling.plans.expression import Expression
@@ -53,7 +54,7 @@ class Joining:
         """`below` are conditions by side, `needed` the columns that are read above."""
         self.block, self.below, self.links, self.needed = block, below, links, needed
         self.work, self.sides, self.scope = block.work, block.sides, block.scope
-        self.selects = block.work.composer.selects
+        self.selects = block.work.reader.selects
 
     def joined(self) -> nodes.Node:
         """From the first side on, each time the next that something links; the row's columns get places."""
@@ -127,7 +128,7 @@ class Joining:
     # ----- what one side brings
 
     def _leaf(self, number: int, offset: int) -> tuple[nodes.Node, int]:
-        """Its node, and how many columns: those needed, then keys that have to be computed."""
+        """Its node, and how many columns: its own, then keys that have to be computed."""
         columns = self._columns(number)
         here = self._scope_of([(owner, c.name) for owner, c in columns])
         node = self._source(number, columns)
@@ -135,7 +136,7 @@ class Joining:
         for link in self.links:
             if number not in (link.left, link.right) or link.near is not None:
                 continue
-            key = self.selects.output(link.key_of(number), here, []).expression.cast_to(link.type)
+            key = cast(self.selects.output(link.key_of(number), here, []).expression, link.type)
             place = place_of(key.column) if key.is_plain else len(columns) + len(keys)
             if not key.is_plain:
                 keys.append(key)
@@ -146,16 +147,17 @@ class Joining:
         return node, len(columns) + len(keys)
 
     def _columns(self, number: int) -> list[tuple[int, Column]]:
-        """The columns that are needed, with the side they are of; a stream's with those of its regions."""
+        """What it brings: of streams and tables what is needed, with those of a stream's regions."""
         side = self.sides[number]
+        if isinstance(side.relation, Derived):
+            return [(number, c) for c in side.columns]
         owners = [number, *([self.sides.index(side.regions)] if side.regions else [])]
         return [(o, c) for o in owners for c in self.sides[o].all_columns if (o, c.name) in self.needed]
 
     def _source(self, number: int, columns: list[tuple[int, Column]]) -> nodes.Node:
         side, conditions = self.sides[number], self.below.get(number, [])
         if isinstance(side.relation, Stream):
-            self.work.branches.append(self._branch(side, side.relation, columns, conditions))
-            return nodes.Branch(len(self.work.branches) - 1, tuple(c.type for _, c in columns), side.alias)
+            return self._scan(side, side.relation, columns, conditions)
         if isinstance(side.relation, Table):
             self.work.tables.append(side.relation.name)
             read = {name for c in conditions for _, name in self.block.uses(c)} | {c.name for _, c in columns}
@@ -176,10 +178,10 @@ class Joining:
             return self.selects.where(conditions, scope, self.work.constants)
         return self.selects.output(exp.and_(*conditions, copy=True), scope, []).expression
 
-    def _branch(
+    def _scan(
         self, side: Side, stream: Stream, columns: list[tuple[int, Column]], conditions: list[exp.Expr]
-    ) -> Draft:
-        """What shards do for one stream."""
+    ) -> Scan:
+        """What shards do for one stream; of conditions those that say which are the nearest."""
         regions = side.regions
         table = regions.relation if regions is not None else None
         assert table is None or isinstance(table, Table)
@@ -189,14 +191,18 @@ class Joining:
         shape, used = block.relations.inside(asked, conditions, scope)
         nearest = block.relations.nearest(asked, scope)
         window = self.selects.window(asked, scope)
-        constants: list[Constant] = []
         judged = [c for c in conditions if not isinstance(c, LocationInside)]
-        where = self.selects.where(judged, scope, constants)
+        where = self.selects.conditions(judged, scope, self.work.constants)
+        self.work.asked.append(asked_of(shape, nearest, stream.key_type.arrow))
         outputs = []
         for owner, c in columns:
             name = (of_reading if self.sides[owner] is side else of_table)(c.name)
             outputs.append(OutputColumn(c.name, Expression.of_column(name, c.type, c.name)))
-        return Draft(stream, table, shape, where, tuple(outputs), tuple(constants), used, nearest, window)
+        return Scan(
+            len(self.work.asked) - 1, tuple(o.type for o in outputs), side.alias, stream=stream, table=table,
+            outputs=tuple(outputs), where=where, is_nearest=nearest is not None, window=window,
+            regions_used=used,
+        )  # fmt: skip
 
     # ----- where two meet
 
@@ -238,7 +244,7 @@ class Joining:
         if not found.type.is_number:
             message = f"DISTANCE is a number, this is {found.type.name}"
             raise self.scope.refuse(node, "query.wrong_type", message, "compare it with a number")
-        return found.cast_to(TYPES["DOUBLE"])
+        return cast(found, TYPES["DOUBLE"])
 
     def _place(self, number: int) -> tuple[int, int]:
         """Where the columns of a side's location stand."""

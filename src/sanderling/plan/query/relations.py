@@ -24,17 +24,10 @@ from sanderling.language.statements import (
 )
 from sanderling.plan.expressions.check import Scope, span_of
 
-PLAIN_CLAUSES = {"expressions", "from_", "joins", "where"}
-COMPOSED_CLAUSES = PLAIN_CLAUSES | {
-    "distinct",
-    "group",
-    "having",
-    "order",
-    "limit",
-    "inside",
-    "nearest",
-    "our_window",
-}
+CLAUSES = {
+    "expressions", "from_", "joins", "where", "distinct", "group", "having", "order", "limit", "inside",
+    "nearest", "our_window",
+}  # fmt: skip
 
 Shape = Coverage | MovingRectShape | MovingCircleShape | None
 
@@ -55,12 +48,9 @@ class Relations:
 
     # ----- FROM
 
-    def refuse_other_clauses(
-        self, select: exp.Select, text: str, statement: RegisterQuery, is_composed: bool = False
-    ) -> None:
-        allowed = COMPOSED_CLAUSES if is_composed else PLAIN_CLAUSES
+    def refuse_other_clauses(self, select: exp.Select, text: str, statement: RegisterQuery) -> None:
         for key, value in select.args.items():
-            if value and key not in allowed:
+            if value and key not in CLAUSES:
                 first = value[0] if isinstance(value, list) else value
                 place = _place(text, first if isinstance(first, exp.Expr) else None, statement.name.span)
                 word = (
@@ -73,48 +63,6 @@ class Relations:
         if not select.args.get("from_"):
             place = _place(text, select.expressions[-1], statement.name.span)
             raise QueryError("query.missing_clause", "a query needs FROM and a stream", "add FROM", place)
-
-    def scope(self, select: exp.Select, text: str, span: Span) -> tuple[Scope, list[exp.Expr]]:
-        relations, on = [select.args["from_"].this], []
-        for join in select.args.get("joins") or []:
-            if (
-                join.side
-                or join.kind not in ("", "INNER", "CROSS")
-                or not _has_only(join, "this", "on", "kind")
-            ):
-                raise QueryError(
-                    "query.unsupported", "only an inner join with a table of regions is supported yet",
-                    "FROM stream o, table t WHERE o.location INSIDE t.region", _place(text, join, span),
-                )  # fmt: skip
-            relations.append(join.this)
-            if join.args.get("on"):
-                on.append(join.args["on"])
-        stream, table = None, None
-        stream_alias = table_alias = ""
-        for relation in relations:
-            found = self.relation(relation, text, span)
-            if isinstance(found, Stream) and stream is None:
-                stream, stream_alias = found, relation.alias_or_name
-            elif isinstance(found, Table) and table is None:
-                table, table_alias = found, relation.alias_or_name
-            else:
-                what = "stream" if isinstance(found, Stream) else "table"
-                raise QueryError(
-                    "query.unsupported", f"FROM takes one {what} here", "split the query",
-                    _place(text, relation, span),
-                )  # fmt: skip
-        if stream is None:
-            raise QueryError(
-                "query.missing_stream", "a continuous query reads a stream; FROM names only a table",
-                did_you_mean(relations[0].name, self.streams) or "CREATE STREAM first",
-                _place(text, relations[0], span),
-            )  # fmt: skip
-        if table is not None and stream_alias.casefold() == table_alias.casefold():
-            raise QueryError(
-                "query.duplicate_name", f'two things in FROM are named "{table_alias}"', "give one an alias",
-                _place(text, relations[1], span),
-            )  # fmt: skip
-        return Scope(text, span, stream, stream_alias, table, table_alias), on
 
     def refuse_odd_relation(self, relation: exp.Expr, text: str, span: Span) -> None:
         if not _is_plain_table(relation):

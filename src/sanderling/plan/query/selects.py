@@ -1,4 +1,4 @@
-"""A registered SELECT, checked against the catalog: its template, its constants, its regions."""
+"""Conditions, select lists and windows, checked against the catalog."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from sanderling import relational
-from sanderling.catalog import Stream, Table
 from sanderling.errors import Place, QueryError, did_you_mean
 from sanderling.language.grammar.dialect import LocationInside
 from sanderling.language.parse import too_deep
-from sanderling.language.statements import NearestTarget, RegisterQuery
+from sanderling.language.statements import RegisterQuery
 from sanderling.plan.explain.words import shortened, words_of
 from sanderling.plan.expressions.check import (
     TYPE_OF_DUCKDB,
@@ -26,55 +25,20 @@ from sanderling.plan.expressions.check import (
     resolve_previous,
     types_of,
 )
-from sanderling.plan.expressions.comparisons import comparisons_in
 from sanderling.plan.expressions.families import settle
 from sanderling.plan.expressions.rewrite import ForEngine, for_engine
+from sanderling.plan.expressions.written import all_of, bare, of_tree
 from sanderling.plan.names.nexts import NextScope
-from sanderling.plan.query.relations import Relations, Shape
-from sanderling.plans.columns import constant_name, of_reading, of_table
+from sanderling.plan.query.relations import Relations
+from sanderling.plans.columns import constant_name
 from sanderling.plans.expression import Expression
 from sanderling.plans.plan import OutputColumn
 from sanderling.plans.window import Until, Window
 from sanderling.types import TYPES, SqlType
 
-
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """A checked query before its template has a number."""
-
-    stream: Stream
-    table: Table | None
-    shape: Shape
-    where: Expression | None
-    outputs: tuple[OutputColumn, ...]
-    constants: tuple[Constant, ...]
-    regions_used: tuple[str, ...]
-    nearest: NearestTarget | None = None
-    window: Window | None = None
-    is_sighted: bool = False  # of a trigger's branch
-
-    @property
-    def is_trigger(self) -> bool:
-        return False
-
-    @property
-    def template_key(self) -> tuple[object, ...]:
-        types = tuple((c.name, c.type.name) for c in self.constants)
-        table = self.table.name if self.table else None
-        looks_at = (self.nearest is None, self.window, self.is_sighted)
-        return (self.stream.name, table, self.where, self.outputs, types, *looks_at)
-
-    def used(self, kind: str) -> tuple[str, ...]:
-        """The names of a kind that it would miss."""
-        tables = (self.table.name,) if self.table else ()
-        used = {"stream": (self.stream.name,), "table": tables, "region": self.regions_used}
-        return used.get(kind, ())
-
-    @property
-    def is_keyed(self) -> bool:
-        shown = {o.expression.column for o in self.outputs if o.expression.is_plain}
-        keys = {of_reading(self.stream.key)} | ({of_table(self.table.key)} if self.table else set())
-        return keys <= shown
+# What DuckDB calls the types of conditions, and nodes that are nothing else.
+CONDITIONS = ("BOOLEAN", '"NULL"', "NULL")
+TRUTHS = (exp.Predicate, exp.Connector, exp.Not)
 
 
 @dataclass(slots=True)
@@ -82,29 +46,13 @@ class SelectPlanner:
     """Checks SELECTs against what exists; remembers what it has checked, since templates repeat."""
 
     relations: Relations
-    _conditions: dict[object, Expression] = field(default_factory=dict)
+    _conditions: dict[object, tuple[Expression, ...]] = field(default_factory=dict)
     _items: dict[object, Expression] = field(default_factory=dict)
 
     def forget(self) -> None:
         """Names may mean something else from now on."""
         self._conditions.clear()
         self._items.clear()
-
-    def draft(self, statement: RegisterQuery, text: str) -> Draft:
-        select = statement.select
-        assert isinstance(select, exp.Select)
-        self.relations.refuse_other_clauses(select, text, statement)
-        scope, on = self.relations.scope(select, text, statement.name.span)
-        conjuncts = self.relations.conjuncts(select, on)
-        inside, used = self.relations.inside(statement, conjuncts, scope)
-        nearest = self.relations.nearest(statement, scope)
-        constants: list[Constant] = []
-        where = self.where([c for c in conjuncts if not isinstance(c, LocationInside)], scope, constants)
-        outputs = self._outputs(select, scope, constants)
-        return Draft(
-            scope.stream, scope.table, inside, where, outputs, tuple(constants), used, nearest,
-            self.window(statement, scope),
-        )  # fmt: skip
 
     # ----- WINDOW
 
@@ -127,12 +75,13 @@ class SelectPlanner:
         words = self._words(node, nexts)
         holder = exp.Paren(this=node)
         found, type_ = self._bound(holder, nexts, [])
-        if type_ not in ("BOOLEAN", '"NULL"', "NULL"):
+        if type_ not in CONDITIONS:
             raise nexts.refuse(
                 clause.condition, "query.wrong_type",
                 f"UNTIL needs a condition, this is {duckdb_words(type_)}", "compare it with something",
             )  # fmt: skip
-        return Until(replace(_as_condition(found, type_), words=shortened(words)))
+        (until,) = _conditions_in(found.tree, 1)
+        return Until(bare(replace(until, words=shortened(words))))
 
     def condition(self, node: exp.Expr, scope: Scope) -> tuple[Expression, list[Constant]]:
         """A condition by itself, and its constants."""
@@ -148,8 +97,14 @@ class SelectPlanner:
 
     def where(self, conjuncts: list[exp.Expr], scope: Scope, constants: list[Constant]) -> Expression | None:
         """All of them as one condition; None if there are none. Literals are added to the constants."""
+        return all_of(self.conditions(conjuncts, scope, constants))
+
+    def conditions(
+        self, conjuncts: list[exp.Expr], scope: Scope, constants: list[Constant]
+    ) -> tuple[Expression, ...]:
+        """Each of them; checked together, since what is wrong in one may stand before what is in another."""
         if not conjuncts:
-            return None
+            return ()
         node = exp.and_(*conjuncts, copy=True) if len(conjuncts) > 1 else conjuncts[0].copy()
         for part in node.find_all(LocationInside):
             raise scope.refuse(
@@ -158,25 +113,26 @@ class SelectPlanner:
         check(node, scope)
         holder = exp.Paren(this=node)
         lift(holder, scope, constants)
-        words = self._words(holder.this, scope)
+        words = [self._words(part, scope) for part in _parts(holder.this, len(conjuncts))]
         names = self._names(scope, constants)
         found = self._conditions.get((holder.this, *names))
         if found is None:
             key = (holder.this.copy(), *names)  # a copy, since binding changes the tree
-            found = self._conditions[key] = self._bound_condition(holder, scope, constants, conjuncts[0])
-        return replace(found, words=shortened(words))
+            bound = self._bound_condition(holder, scope, constants, conjuncts[0])
+            found = self._conditions[key] = _conditions_in(bound, len(conjuncts))
+        return tuple(replace(one, words=its) for one, its in zip(found, words, strict=True))
 
     def _bound_condition(
         self, holder: exp.Expr, scope: Scope, constants: list[Constant], first: exp.Expr
-    ) -> Expression:
-        """A condition that was not met before: checked, and in the engine's SQL."""
+    ) -> exp.Expr:
+        """A condition that was not met before: checked, and as the engine is given it."""
         found, type_ = self._bound(holder, scope, constants)
-        if type_ not in ("BOOLEAN", '"NULL"', "NULL"):
+        if type_ not in CONDITIONS:
             raise scope.refuse(
                 first, "query.wrong_type", f"a condition is needed here, this is {duckdb_words(type_)}",
                 "compare it with something",
             )  # fmt: skip
-        return _as_condition(found, type_)
+        return found.tree
 
     def _words(self, node: exp.Expr, scope: Scope) -> str:
         try:
@@ -209,22 +165,6 @@ class SelectPlanner:
         except relational.Refused:
             bind(holder.this, scope, self._pair_types(scope, constants))
             raise
-
-    def _outputs(
-        self, select: exp.Select, scope: Scope, constants: list[Constant]
-    ) -> tuple[OutputColumn, ...]:
-        outputs: list[OutputColumn] = []
-        for item in self.expanded(select, scope):
-            outputs.append(self.output(item, scope, constants))
-            names = [o.name.casefold() for o in outputs]
-            if names[-1] in names[:-1]:
-                raise scope.refuse(
-                    item,
-                    "query.duplicate_column",
-                    f'two columns are named "{outputs[-1].name}"',
-                    "give one an alias",
-                )
-        return tuple(outputs)
 
     def expanded(self, select: exp.Select, scope: Scope) -> list[exp.Expr]:
         """The select list with * written out."""
@@ -277,22 +217,32 @@ class SelectPlanner:
 
     def _bound_item(self, holder: exp.Expr, scope: Scope) -> Expression:
         """An item of a select list that was not met before: checked, and in the engine's SQL."""
-        (sql, reads, _), duckdb_type = self._bound(holder, scope, [])
-        type_ = TYPE_OF_DUCKDB.get(duckdb_type)
+        found, duckdb_type = self._bound(holder, scope, [])
+        type_, tree = TYPE_OF_DUCKDB.get(duckdb_type), found.tree
         if duckdb_type.startswith("DECIMAL"):
-            type_, sql = TYPE_OF_DUCKDB["DOUBLE"], f"CAST({sql} AS DOUBLE)"
+            type_, tree = TYPES["DOUBLE"], exp.cast(tree, "DOUBLE")
         if duckdb_type == '"NULL"':
-            type_, sql = TYPE_OF_DUCKDB["INTEGER"], f"CAST({sql} AS INTEGER)"
+            type_, tree = TYPES["INT"], exp.cast(tree, "INT")
         if type_ is None:
             hint = "CAST it, or take a part of it with EXTRACT"
             message = f"an answer cannot hold a column of type {duckdb_words(duckdb_type)}"
             raise scope.refuse(holder, "query.wrong_type", message, hint)
-        return Expression(sql, type_, reads)
+        return of_tree(tree, type_)
 
 
-def _as_condition(found: ForEngine, type_: str) -> Expression:
-    """NULL by itself has no type; as a condition it is one that never holds."""
+def _parts(tree: exp.Expr, n: int) -> list[exp.Expr]:
+    """The conditions that were put together as this one, from left to right."""
+    last: list[exp.Expr] = []
+    while len(last) < n - 1:
+        last.append(tree.expression)
+        tree = tree.this
+    return [tree, *reversed(last)]
+
+
+def _conditions_in(tree: exp.Expr, n: int) -> tuple[Expression, ...]:
+    """Each by itself. NULL has no type then, and is a condition that never holds."""
     boolean = TYPES["BOOLEAN"]
-    if type_ != "BOOLEAN":
-        return Expression(f"CAST({found.sql} AS BOOLEAN)", boolean, found.reads)
-    return Expression(found.sql, boolean, found.reads, comparisons=comparisons_in(found.tree))
+    return tuple(
+        of_tree(part if isinstance(part.unnest(), TRUTHS) else exp.cast(part, "BOOLEAN"), boolean)
+        for part in _parts(tree, n)
+    )

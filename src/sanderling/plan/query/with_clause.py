@@ -16,8 +16,9 @@ from sanderling.catalog import Column
 from sanderling.language.parse import too_deep
 from sanderling.language.statements import Span
 from sanderling.plan.expressions.check import span_of
+from sanderling.plan.logical import extent_of
 from sanderling.plan.names.sides import Derived, RowScope
-from sanderling.plans.nodes import Node, extent_of
+from sanderling.plans.nodes import Node
 
 if TYPE_CHECKING:
     from sanderling.plan.query.compose import Work
@@ -91,16 +92,6 @@ def refuse_too_large(node: Node, span: Span, text: str) -> None:
     size, depth = extent_of(node)
     if size > MOST_NODES or depth > DEEPEST:
         raise too_deep(text, span.start, span.end)
-
-
-@contextmanager
-def no_names(work: Work) -> Iterator[None]:
-    """While this lasts, no names of WITH are known: a registered query means what it meant."""
-    outside, work.names = work.names, GivenNames()
-    try:
-        yield
-    finally:
-        work.names = outside
 
 
 def _planned(work: Work, cte: exp.CTE, text: str) -> Derived:

@@ -16,9 +16,11 @@ from sanderling.catalog import Stream, Table
 from sanderling.errors import did_you_mean
 from sanderling.language.grammar.dialect import LocationInside
 from sanderling.language.statements import RegisterQuery
+from sanderling.plan.build.asked import Asked, asked_of
 from sanderling.plan.expressions.check import Constant, Scope
+from sanderling.plan.logical import Scan
 from sanderling.plan.names.sides import Side
-from sanderling.plan.query.selects import Draft, SelectPlanner
+from sanderling.plan.query.selects import SelectPlanner
 from sanderling.plan.trigger.constraints import Comparison, renamed
 from sanderling.plans import nodes
 from sanderling.plans.columns import of_reading
@@ -37,13 +39,17 @@ EXACT_AS_DOUBLE = ("TINYINT", "SMALLINT", "INT", "DOUBLE")
 class Arm:
     """A branch while it is planned."""
 
-    number: int
-    draft: Draft  # without its columns
+    scan: Scan  # without its columns
+    asked: Asked
     outputs: list[OutputColumn] = field(default_factory=list)
 
     @property
+    def number(self) -> int:
+        return self.scan.number
+
+    @property
     def stream(self) -> Stream:
-        return self.draft.stream
+        return self.scan.stream
 
     def place(self, output: OutputColumn) -> int:
         """Where a column stands; one that is new stands behind the others."""
@@ -57,11 +63,8 @@ class Arm:
         """Where a column of the stream stands."""
         return self.place(OutputColumn(name, Expression.of_column(of_reading(name), type_, name)))
 
-    def finished(self) -> Draft:
-        return replace(self.draft, outputs=tuple(self.outputs))
-
-    def node(self, alias: str) -> nodes.Branch:
-        return nodes.Branch(self.number, tuple(o.type for o in self.outputs), alias)
+    def node(self, alias: str) -> Scan:
+        return replace(self.scan, alias=alias).showing(self.outputs)
 
 
 @dataclass(slots=True)
@@ -72,6 +75,7 @@ class Arms:
     asked: RegisterQuery
     text: str
     sides: Sequence[Side]
+    constants: list[Constant]
     all: list[Arm] = field(default_factory=list)
     of: list[Arm] = field(default_factory=list)
     values: list[nodes.Value] = field(default_factory=list)
@@ -90,11 +94,13 @@ class Arms:
         scope = self._scope(side)
         stream, table = scope.stream, self._table(conditions, scope)
         shape, used = self.selects.relations.inside(self.asked, conditions, self._scope(side, table))
-        constants: list[Constant] = []
         judged = [c for c in conditions if not isinstance(c, LocationInside)]
-        where = self.selects.where(judged, scope, constants)
-        draft = Draft(stream, table, shape, where, (), tuple(constants), used, is_sighted=True)
-        arm = Arm(len(self.all), draft)
+        where = self.selects.conditions(judged, scope, self.constants)
+        scan = Scan(
+            len(self.all), (), stream=stream, table=table, outputs=(), where=where, is_sighted=True,
+            regions_used=used,
+        )  # fmt: skip
+        arm = Arm(scan, asked_of(shape, None, stream.key_type.arrow))
         arm.place(OutputColumn(TS, Expression.of_column(of_reading(TS), TYPES["BIGINT"], "time")))
         for name in (stream.key, stream.x, stream.y):
             column = stream.column(name)

@@ -7,7 +7,7 @@ SELECT ► what is computed of a solution; without it, key and time of every var
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations, pairwise, product
 
@@ -22,10 +22,10 @@ from sanderling.plan.declarations import Declarations
 from sanderling.plan.explain.words import shortened, words_of
 from sanderling.plan.expressions.check import Constant
 from sanderling.plan.expressions.distances import is_distance, uses_of, written_out
+from sanderling.plan.logical import Query, Rule, finished
 from sanderling.plan.names.sides import Side, Uses
 from sanderling.plan.names.variables import VariableScope
-from sanderling.plan.query.compose import outputs_of, refuse_other_ticks
-from sanderling.plan.query.compositions import Composition
+from sanderling.plan.query.compose import refuse_other_ticks
 from sanderling.plan.query.grouping import Grouping, has_aggregates
 from sanderling.plan.query.selects import SelectPlanner
 from sanderling.plan.trigger.branches import Arms
@@ -43,11 +43,13 @@ TRIGGER_OPTIONS = {"expiry": ("tight", "loose"), "index": ("grid", "lists"), "ro
 MOST_VARIABLES = 32
 
 
-def trigger_draft(selects: SelectPlanner, statement: CreateTrigger, text: str, others: int) -> Composition:
+def read_trigger(
+    selects: SelectPlanner, statement: CreateTrigger, text: str, others: int, rules: Sequence[Rule]
+) -> Query:
     """A trigger, checked, beside so many others."""
     try:
         with deep_recursion():
-            return Trigger(selects, statement, text).composition(others)
+            return Trigger(selects, statement, text).query(others, rules)
     except RecursionError as e:
         raise too_deep(text, statement.name.span.start, statement.name.span.end) from e
 
@@ -74,9 +76,9 @@ class Trigger:
         members = [Side(name, s.relation, s.span) for s, name in named]
         self.row = VariableScope(text, self.span, members, sets, tables)
         asked = RegisterQuery(statement.name, exp.Select(), None, statement.sql, statement.span)
-        self.arms = Arms(selects, asked, text, self.sides)
+        self.arms = Arms(selects, asked, text, self.sides, self.constants)
 
-    def composition(self, others: int) -> Composition:
+    def query(self, others: int, rules: Sequence[Rule]) -> Query:
         options = self._options()
         found = Constraints(self.scope, [len(m) > 1 for m in self.members])
         found.add(self.statement.when)
@@ -97,9 +99,9 @@ class Trigger:
                 halos = [WHOLE] * len(halos)
             node = replace(node, halos=tuple(map(self._constant, halos)))
         derived = Grouping(self.selects, self.constants).planned(select, node, [], self.row)
-        branches = tuple(arm.finished() for arm in self.arms.all)
-        refuse_other_ticks(branches, self.statement.name, self.text)
-        return Composition(branches, derived.node, outputs_of(derived.columns), tuple(self.constants), (), ())
+        query = finished(derived, rules, self.constants, [arm.asked for arm in self.arms.all])
+        refuse_other_ticks(query.scans, self.statement.name, self.text)
+        return query
 
     # ----- FOR and WITH
 

@@ -1,0 +1,283 @@
+"""What a query is: a tree of logical nodes, read once, that rules rewrite (rules/).
+
+Its nodes are those of plans/nodes.py, with scans where plans have branches, and conditions each by itself.
+
+select: id                 A query over one stream is a tree like any other: when the rules are done,
+  filter: speed > ?        all that is left of it is the scan.
+    scan cars: id, speed
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from sanderling.catalog import Column, Stream, Table
+from sanderling.plan.build.asked import Asked
+from sanderling.plan.expressions.check import Constant
+from sanderling.plan.expressions.written import all_of, bare, plain, renamed
+from sanderling.plan.names.sides import Derived
+from sanderling.plans import nodes
+from sanderling.plans.columns import by_place, of_reading, of_table
+from sanderling.plans.expression import Expression
+from sanderling.plans.nodes import Node, children_of
+from sanderling.plans.plan import OutputColumn
+from sanderling.plans.window import Window
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Scan(nodes.Branch):
+    """What shards do for one stream. Where it is asked, and nearest to what, differs from query to query."""
+
+    stream: Stream
+    table: Table | None  # whose regions it is joined with
+    outputs: tuple[OutputColumn, ...]
+    where: tuple[Expression, ...] = ()
+    is_nearest: bool = False
+    window: Window | None = None
+    is_sighted: bool = False  # of a trigger
+    regions_used: tuple[str, ...] = ()
+
+    @property
+    def condition(self) -> Expression | None:
+        """Of one that is final."""
+        return self.where[0] if self.where else None
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What is the same for all of one shape."""
+        table = self.table.name if self.table else None
+        looks_at = (self.is_nearest, self.window, self.is_sighted)
+        return (self.stream.name, table, self.where, self.outputs, *looks_at)
+
+    @property
+    def is_keyed(self) -> bool:
+        shown = {o.expression.column for o in self.outputs if o.expression.is_plain}
+        keys = {of_reading(self.stream.key)} | ({of_table(self.table.key)} if self.table else set())
+        return keys <= shown
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """The columns that its condition and its outputs name."""
+        expressions = (*self.where, *(o.expression for o in self.outputs))
+        return frozenset(column for expression in expressions for column in expression.reads)
+
+    def showing(self, outputs: Sequence[OutputColumn]) -> Scan:
+        return replace(self, outputs=tuple(outputs), types=tuple(o.type for o in outputs))
+
+
+@dataclass(frozen=True, slots=True)
+class Filter(nodes.Select):
+    """Rows that satisfy all conditions, as they are."""
+
+    conditions: tuple[Expression, ...] = ()
+
+
+def filtered(child: Node, conditions: Sequence[Expression]) -> Node:
+    if not conditions:
+        return child
+    return Filter(child, None, plain(child.types), (), tuple(conditions))
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A query or a trigger, checked.
+
+    `answer` is as it was read: so others read from it. `root` is what the rules made of it, over branches, of
+    which each is a scan; a branch alone: shards do it all. `asked` says by scan what is its own, and
+    `constants` whatever else differs among queries of one shape.
+    """
+
+    answer: Derived
+    root: Node
+    scans: tuple[Scan, ...]
+    outputs: tuple[OutputColumn, ...]
+    constants: tuple[Constant, ...]
+    asked: tuple[Asked, ...]
+    tables: tuple[str, ...] = ()  # whose rows the tree reads
+    queries: tuple[str, ...] = ()  # that it reads
+
+    @property
+    def is_of_shards(self) -> bool:
+        """Whether there is nothing to be done above the scan."""
+        return isinstance(self.root, nodes.Branch)
+
+    @property
+    def is_trigger(self) -> bool:
+        return nodes.solve_of(self.root) is not None
+
+    @property
+    def stream(self) -> Stream:
+        return self.scans[0].stream
+
+    @property
+    def streams_used(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(scan.stream.name for scan in self.scans))
+
+    @property
+    def template_key(self) -> tuple[object, ...]:
+        types = tuple((c.name, c.type.name) for c in self.constants)
+        return (self.root, self.outputs, types, *(scan.key for scan in self.scans))
+
+    def used(self, kind: str) -> tuple[str, ...]:
+        """The names of a kind that it would miss."""
+        tables = (scan.table.name for scan in self.scans if scan.table)
+        regions = (name for scan in self.scans for name in scan.regions_used)
+        used = {"stream": self.streams_used, "table": (*self.tables, *tables), "query": self.queries}
+        return used.get(kind, tuple(regions) if kind == "region" else ())
+
+
+Rule = Callable[[Node], Node]
+
+
+def finished(
+    answer: Derived, rules: Sequence[Rule], constants: Sequence[Constant], asked: Sequence[Asked],
+    tables: Sequence[str] = (), queries: Sequence[str] = (),
+) -> Query:  # fmt: skip
+    """The query that was read as this, by the rules in their order."""
+    root = answer.node
+    for rule in rules:
+        root = rule(root)
+    scans = [_final(scan) for scan in nodes_of(root) if isinstance(scan, Scan)]
+    outputs = outputs_of(answer.columns)
+    if isinstance(root, Scan):
+        shown = zip(scans[0].outputs, answer.columns, strict=True)
+        scans = [scans[0].showing([replace(output, name=c.name) for output, c in shown])]
+        outputs = scans[0].outputs
+    return Query(
+        answer, lowered(root), tuple(sorted(scans, key=lambda scan: scan.number)), outputs,
+        tuple(constants), tuple(asked), tuple(dict.fromkeys(tables)), tuple(dict.fromkeys(queries)),
+    )  # fmt: skip
+
+
+def _final(scan: Scan) -> Scan:
+    """With one condition, as plans have it."""
+    condition = all_of(scan.where)
+    found = with_expressions(replace(scan, where=() if condition is None else (condition,)), bare)
+    assert isinstance(found, Scan)
+    return found
+
+
+def outputs_of(columns: Sequence[Column]) -> tuple[OutputColumn, ...]:
+    """What comes out of a tree's root."""
+    return tuple(
+        OutputColumn(c.name, Expression.of_column(by_place(i), c.type, c.name)) for i, c in enumerate(columns)
+    )
+
+
+# ----- going through trees: what stands in one twice is one node, and stays one
+
+
+def nodes_of(root: Node) -> list[Node]:
+    """Each once, from the root down."""
+    found, left = {id(root): root}, [root]
+    while left:
+        new = {id(child): child for child in children_of(left.pop()) if id(child) not in found}
+        found |= new
+        left += new.values()
+    return list(found.values())
+
+
+def shared_in(root: Node) -> set[int]:
+    """By id the nodes that several others, or one of them twice, take rows of."""
+    taken = Counter(id(child) for node in nodes_of(root) for child in children_of(node))
+    return {node for node, times in taken.items() if times > 1}
+
+
+def extent_of(root: Node) -> tuple[int, int]:
+    """How many nodes a tree has, written out, and how deep it is; what is shared is looked at once."""
+    known: dict[int, tuple[int, int]] = {}
+
+    def look(node: Node) -> tuple[int, int]:
+        if id(node) not in known:
+            below, own = [look(child) for child in children_of(node)], 0 if _is_idle(node) else 1
+            known[id(node)] = own + sum(n for n, _ in below), own + max((d for _, d in below), default=0)
+        return known[id(node)]
+
+    return look(root)
+
+
+def _is_idle(node: Node) -> bool:
+    """Whether it is no step of its own: a select list that changes nothing, or is of a condition's rows."""
+    if not isinstance(node, nodes.Select) or isinstance(node, Filter) or node.where is not None:
+        return False
+    return isinstance(node.child, Filter) or node.columns == plain(node.child.types)
+
+
+def with_children(node: Node, children: Sequence[Node]) -> Node:
+    """The same over other nodes."""
+    if all(one is other for one, other in zip(children, children_of(node), strict=True)):
+        return node
+    match node:
+        case nodes.Join() | nodes.SetOperation():
+            return replace(node, left=children[0], right=children[1])
+        case nodes.Union():
+            return nodes.Union(tuple(children))
+        case nodes.Solve():
+            branches = (child for child in children if isinstance(child, nodes.Branch))
+            return replace(node, branches=tuple(branches))
+        case Filter():
+            return filtered(children[0], node.conditions)
+        case nodes.Select() | nodes.Aggregate() | nodes.Distinct() | nodes.First():
+            return replace(node, child=children[0])
+        case _:
+            return node
+
+
+def rebuilt(root: Node, change: Callable[[Node], Node]) -> Node:
+    """The tree with each node changed, those below it first."""
+    known: dict[int, Node] = {}
+
+    def look(node: Node) -> Node:
+        if id(node) not in known:
+            known[id(node)] = change(with_children(node, [look(child) for child in children_of(node)]))
+        return known[id(node)]
+
+    return look(root)
+
+
+def lowered(root: Node) -> Node:
+    """As plans have it."""
+
+    def lower(node: Node) -> Node:
+        match node:
+            case Scan(number, types, alias):
+                return nodes.Branch(number, types, alias)
+            case Filter(child=child, conditions=conditions):
+                condition = all_of(conditions)
+                return nodes.Select(child, condition and bare(condition), plain(child.types))
+            case _:
+                return with_expressions(node, bare)
+
+    return rebuilt(root, lower)
+
+
+def moved(root: Node, constants: Mapping[str, str], scans: int) -> Node:
+    """The same beside another query: its constants have these names, its scans begin at this number."""
+
+    def move(node: Node) -> Node:
+        node = with_expressions(node, lambda expression: renamed(expression, constants))
+        return replace(node, number=node.number + scans) if isinstance(node, Scan) else node
+
+    return rebuilt(root, move)
+
+
+def with_expressions(node: Node, change: Callable[[Expression], Expression]) -> Node:
+    """The same node with other expressions."""
+    match node:
+        case Scan(where=where, outputs=outputs):
+            shown = (replace(o, expression=change(o.expression)) for o in outputs)
+            return replace(node, where=tuple(map(change, where)), outputs=tuple(shown))
+        case Filter(child=child, conditions=conditions):
+            return filtered(child, tuple(map(change, conditions)))
+        case nodes.Select(where=where, columns=columns):
+            return replace(node, where=where and change(where), columns=tuple(map(change, columns)))
+        case nodes.Join(near=nodes.Near() as near):
+            return replace(node, near=replace(near, radius=change(near.radius)))
+        case nodes.First(count=count):
+            return replace(node, count=change(count))
+        case nodes.Solve(rest=Expression() as rest):
+            return replace(node, rest=change(rest))
+        case _:
+            return node
