@@ -1,5 +1,5 @@
-"""A registered SELECT, checked: a template for the shards, and a tree above it where one is needed.
+"""A registered SELECT, checked: read once into a tree of logical nodes (logical.py).
 
-selects      one stream, plain: what shards do alone           relations    FROM, INSIDE and kNN
-compose      all else: blocks ──► joining ──► grouping ──► a tree of nodes (compositions)
+compose ──► blocks: FROM and WHERE ──► joining: scans, and what joins them ──► grouping: what stands above
+selects: conditions and select lists          relations: names of FROM, INSIDE and kNN
 """
