@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import lru_cache
 
 from sqlglot import exp
 
@@ -15,6 +16,9 @@ from sanderling.plans.columns import by_place
 from sanderling.plans.expression import Expression
 from sanderling.plans.nodes import Node, Select
 from sanderling.types import TYPES, SqlType
+
+# Of what is asked again and again: queries of one shape that come one by one.
+REMEMBERED = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,23 +56,34 @@ def tree_of(expression: Expression) -> exp.Expr:
 
 def renamed(expression: Expression, names: Mapping[str, str]) -> Expression:
     """The same of other columns."""
-    if names.keys().isdisjoint(expression.reads):
-        return expression
+    new = tuple((name, names[name]) for name in sorted(expression.reads) if name in names)
+    return replace(_renamed(expression, new), words=expression.words) if new else expression
+
+
+@lru_cache(REMEMBERED)
+def _renamed(expression: Expression, new: tuple[tuple[str, str], ...]) -> Expression:
+    names = dict(new)
     if expression.is_plain:
-        return Expression.of_column(names[expression.column], expression.type, expression.words)
+        return Expression.of_column(names[expression.column], expression.type)
     tree = tree_of(expression).copy()
     for column in tree.find_all(exp.Column):
         if column.name in names:
             column.set("this", exp.to_identifier(names[column.name], quoted=True))
-    return of_tree(tree, expression.type, expression.words)
+    return of_tree(tree, expression.type)
 
 
 def all_of(conditions: Sequence[Expression]) -> Expression | None:
     """Conditions that all have to hold, as one; None if there are none."""
-    if len(conditions) < 2:
-        return replace(conditions[0], words=shortened(conditions[0].words)) if conditions else None
-    tree = exp.and_(*map(tree_of, conditions), copy=True)
-    return of_tree(tree, TYPES["BOOLEAN"], shortened(" AND ".join(c.words for c in conditions)))
+    if not conditions:
+        return None
+    return replace(_all_of(tuple(conditions)), words=shortened(" AND ".join(c.words for c in conditions)))
+
+
+@lru_cache(REMEMBERED)
+def _all_of(conditions: tuple[Expression, ...]) -> Expression:
+    if len(conditions) == 1:
+        return conditions[0]
+    return of_tree(exp.and_(*map(tree_of, conditions), copy=True), TYPES["BOOLEAN"])
 
 
 def cast(expression: Expression, type_: SqlType) -> Expression:
