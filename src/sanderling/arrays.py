@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 I8 = npt.NDArray[np.int8]
 I32 = npt.NDArray[np.int32]
 I64 = npt.NDArray[np.int64]
+U8 = npt.NDArray[np.uint8]
 U64 = npt.NDArray[np.uint64]
 F64 = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]

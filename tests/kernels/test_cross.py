@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
+import shapely
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sanderling.kernels.inside.cross import Moves, Rules, cross, plain_cross
+from sanderling.kernels.inside.cross import IS, PLACE_BIT, WAS, Moves, Rules, cross, plain_cross
 from sanderling.kernels.inside.grid import CELLS_OF_WIDE, build_grid, cell_of, no_grid
+from sanderling.space import polygon
 from sanderling.space.coverages import BOX, CENTRED, COVERAGES, DISC, EVERYWHERE, POLYGON
 from sanderling.space.geometry import Geometry
+from sanderling.space.polygons import NO_POLYGONS
 from tests.long import so_many
 
 # Few values, so that places fall on borders; and some that break careless arithmetic.
@@ -71,12 +74,61 @@ def cases(draw: st.DrawFn) -> tuple[Moves, Rules, Geometry, Geometry]:
 def test_cross_finds_what_every_pair_gives(case: tuple[Moves, Rules, Geometry, Geometry]) -> None:
     moves, rules, old, new = case
     with np.errstate(all="ignore"):
-        found = cross(moves, rules, old, build_grid(old), new, build_grid(new))
+        grid = build_grid(old, does_last=True)
+        found = cross(moves, rules, old, grid, new, grid if new is old else build_grid(new))
         pairs = [tuple(int(v) for v in row) for row in zip(*found, strict=True)]
         assert len(pairs) == len(set(pairs)), "a pair is told once"
         assert set(pairs) == plain_cross(moves, rules, old, new)
         looked_at = cross(moves, rules, old, no_grid(old), new, no_grid(new))
         assert {tuple(int(v) for v in row) for row in zip(*looked_at, strict=True)} == set(pairs)
+
+
+POLYGONS = [
+    shapely.Polygon([(0, 0), (10, 0), (10, 10), (0, 10)], [[(4, 4), (8, 4), (8, 6), (4, 6)]]),
+    shapely.MultiPolygon([shapely.box(1, 1, 3, 3), shapely.box(5, 0, 5.5, 9)]),
+    shapely.Point(4, 5).buffer(3),
+]
+
+
+@settings(max_examples=so_many(50, 1000))
+@given(st.lists(st.tuples(*[st.one_of(st.floats(0, 10), st.integers(0, 10))] * 4), max_size=20))
+def test_with_rasters_nobody_is_lost(places: list[tuple[float, ...]]) -> None:
+    n, regions = len(places), len(POLYGONS)
+    wkb = [bytes(shapely.to_wkb(shape)) for shape in POLYGONS]
+    polygons = NO_POLYGONS.of(wkb)
+    geometry = Geometry(np.full(regions, POLYGON, np.int8), *polygon.numbers(wkb))
+    old_x, old_y, new_x, new_y = np.array(places, np.float64).reshape(n, 4).T.copy()
+    always, changed = np.ones((1, n), np.bool_), np.full(n, PLACE_BIT)
+    moves = Moves(np.arange(n), old_x, old_y, new_x, new_y, changed, always, always)
+    rules = Rules(np.full(regions, PLACE_BIT), np.zeros(regions, np.int64), np.full(regions, -1))
+    grid = build_grid(geometry)
+    move, region, state = cross(moves, rules, geometry, grid, geometry, grid, polygons.rasters)
+    crossed = set()
+    for i, r, s in zip(move.tolist(), region.tolist(), state.tolist(), strict=True):
+        shape = POLYGONS[r]
+        was = bool(s & WAS) and shapely.intersects_xy(shape, old_x[i], old_y[i])
+        is_ = bool(s & IS) and shapely.intersects_xy(shape, new_x[i], new_y[i])
+        if was != is_:
+            crossed.add((i, r, was))
+    for i, r in ((i, r) for i in range(n) for r in range(regions)):
+        was, is_ = (
+            shapely.intersects_xy(POLYGONS[r], x, y) for x, y in ((old_x[i], old_y[i]), (new_x[i], new_y[i]))
+        )
+        assert ((i, r, was) in crossed) == (was != is_)
+
+
+def test_who_stays_inside_for_sure_is_not_told() -> None:
+    wkb = [bytes(shapely.to_wkb(POLYGONS[0]))]
+    geometry, rasters = (
+        Geometry(np.array([POLYGON], np.int8), *polygon.numbers(wkb)),
+        NO_POLYGONS.of(wkb).rasters,
+    )
+    always, here, there = np.ones((1, 1), np.bool_), np.array([1.5]), np.array([2.5])
+    moves = Moves(np.array([0]), here, here, there, there, np.full(1, PLACE_BIT), always, always)
+    rules = Rules(np.full(1, PLACE_BIT), np.zeros(1, np.int64), np.full(1, -1))
+    grid = build_grid(geometry)
+    assert cross(moves, rules, geometry, grid, geometry, grid)[2].tolist() == [WAS | IS], "by bounds"
+    assert not len(cross(moves, rules, geometry, grid, geometry, grid, rasters)[0])
 
 
 @given(st.lists(number, min_size=2, max_size=8), st.sampled_from([1e-300, 1e-3, 0.1, 1.0, 7.0, 1e10]))

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-import numpy.typing as npt
-
 from sanderling.figures import Figures
 from sanderling.operate.changes import Changes
 from sanderling.operate.inside.inside import Inside
@@ -31,6 +28,7 @@ from sanderling.plans import nodes
 from sanderling.plans.nodes import Node
 from sanderling.plans.plan import Over, StreamPlan
 from sanderling.route.by_space import ALONE, Partition
+from sanderling.space.polygons import Polygons
 
 OfStream = Operator[Now, Moved, Sequence[Change]]
 
@@ -61,9 +59,9 @@ def operator_of(
 
 
 def operators_over(
-    plan: StreamPlan, polygons: npt.NDArray[np.object_], asks: Asks, figures: Figures, orders: Orders
+    plan: StreamPlan, polygons: Polygons, asks: Asks, figures: Figures, orders: Orders
 ) -> list[OfStream]:
-    """In the order in which they tell. Polygons are by region, prepared for many tests."""
+    """In the order in which they tell."""
     return [
         Inside(plan, asks, polygons),
         Nearest(plan, asks, polygons),

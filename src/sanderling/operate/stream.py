@@ -10,7 +10,6 @@ from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from sanderling.arrays import I64, int64_of
@@ -37,7 +36,7 @@ from sanderling.plans import operator_ids
 from sanderling.plans.plan import ALWAYS, NEVER, StreamPlan
 from sanderling.route.pack import focal_columns
 from sanderling.route.parcels import Kind, Parcel
-from sanderling.space.polygon import prepared
+from sanderling.space.polygons import NO_POLYGONS
 from sanderling.state.frame import Frame
 
 
@@ -63,7 +62,6 @@ class Replayed(NamedTuple):
 class StreamShard:
     """One stream's part of a shard."""
 
-    polygons: npt.NDArray[np.object_]
     asks: Asks
     working: Working
     turns: list[int]
@@ -80,11 +78,12 @@ class StreamShard:
         self.focals = LastReadings(plan.stream, narrow, plan.focals)
         self.waiting = Waiting(plan.stream.key, narrow)
         self.past = Past(self.objects, self.focals, plan)
+        self.polygons = NO_POLYGONS
         self.rebuild()
 
     def rebuild(self) -> None:
         """What follows from the plan and the readings."""
-        self.polygons = prepared(self.plan.regions.wkb)
+        self.polygons = self.polygons.of(self.plan.regions.wkb)
         self._operators()
         regions = self.plan.regions
         times = np.concatenate([regions.begin, regions.end, regions.gone])

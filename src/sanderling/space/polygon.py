@@ -1,4 +1,4 @@
-"""POLYGON and MULTIPOLYGON, and the regions of a table: kernels know their bounds, GEOS their borders.
+"""POLYGON and MULTIPOLYGON, and the regions of a table: kernels know bounds and rasters, GEOS the borders.
 
 Numbers: left, low, right, high of the bounds; NaN where there is no shape. The shape is beside them, as WKB.
 Borders belong.
@@ -29,7 +29,7 @@ def numbers(wkb: Sequence[bytes | None]) -> tuple[F64, F64, F64, F64]:
 
 @jit_bare
 def holds(a: float, b: float, c: float, d: float, x: float, y: float) -> bool:
-    """Whether its bounds do. What they hold is judged by `holds_exactly`."""
+    """Whether its bounds do. What they hold is judged by its raster, or else by `holds_exactly`."""
     return box.holds(a, b, c, d, x, y)
 
 
@@ -45,15 +45,6 @@ def size(a: float, b: float, c: float, d: float) -> float:
 
 
 plain_holds = box.plain_holds
-
-
-def prepared(wkb: tuple[bytes | None, ...]) -> npt.NDArray[np.object_]:
-    """Shapes ready for many tests, None where a region is no polygon."""
-    if not any(wkb):
-        return np.broadcast_to(np.array(None, dtype=object), len(wkb))
-    shapes = shapely.from_wkb(np.array(wkb, dtype=object))
-    shapely.prepare(shapes)
-    return np.asarray(shapes, dtype=object)
 
 
 def holds_exactly(shapes: npt.NDArray[np.object_], x: F64, y: F64) -> Bools:

@@ -9,16 +9,18 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from sanderling.arrays import F64, I32, I64, U64, Bools
+from sanderling.arrays import F64, I8, I32, I64, U8, U64, Bools
 from sanderling.kernels.inside.grid import Grid, bucket_of, cell_of
-from sanderling.kernels.jit import jit
+from sanderling.kernels.jit import jit, jit_bare
 from sanderling.kernels.nearest.cells import longer
 from sanderling.space.coverages import holds_place, plain_holds_place
 from sanderling.space.geometry import Geometry
+from sanderling.space.raster import INSIDE, NO_RASTERS, OUTSIDE, Rasters, side_of
 
 WAS, IS = 1, 2
+# Of what changed: the place. A region that has only bounds and a raster here watches it.
+PLACE_BIT = np.uint64(1)
 
 
 class Moves(NamedTuple):
@@ -49,28 +51,50 @@ class Rules(NamedTuple):
     without: I64
 
 
+@jit_bare
+def seen(
+    kind: I8, a: F64, b: F64, c: F64, d: F64, shape: I32, raster: F64, cells: U8, r: int,
+    x: float, y: float,
+) -> int:  # fmt: skip
+    """Whether a region holds a place: INSIDE or OUTSIDE, or of a polygon neither for sure."""
+    if not holds_place(kind[r], a[r], b[r], c[r], d[r], x, y):
+        return OUTSIDE
+    if len(shape) and shape[r] >= 0:
+        return side_of(raster, cells, shape[r], x, y)
+    return INSIDE
+
+
 @jit
 def look(
-    is_new: bool, moves: Any, rules: Any, grid: Any, old_geometry: Any, new_geometry: Any
-) -> tuple[I32, I32, npt.NDArray[np.int8]]:
-    """From the old places, who left or stayed with a watched change; from the new, who entered."""
-    room = len(moves.object) // 4 + 64
-    move_of, region_of = np.empty(room, np.int32), np.empty(room, np.int32)
-    state_of = np.empty(room, np.int8)
+    is_new: bool, are_still: bool, moves: Any, rules: Any, grid: Any, old_geometry: Any, new_geometry: Any,
+    rasters: Any,
+) -> tuple[I32, I32, I8]:  # fmt: skip
+    """From the old places, who left or stayed with a watched change; from the new, who entered.
+
+    Where regions stand still and both places are in one cell, a look from the old one finds both.
+    """
+    length = len(moves.object) // 4 + 64
+    move_of, region_of = np.empty(length, np.int32), np.empty(length, np.int32)
+    state_of = np.empty(length, np.int8)
     n = 0
     # Taken out of their tuples once: inside the loop each use would count references (6x).
     cell, starts, region, column_of, line_of, wide = grid
     objects, old_x, old_y, new_x, new_y, changed, held, holds = moves
     watch, condition, without = rules
-    old_kind, old_a, old_b, old_c, old_d = old_geometry
-    new_kind, new_a, new_b, new_c, new_d = new_geometry
-    xs, ys = (new_x, new_y) if is_new else (old_x, old_y)
+    kind, a, b, c, d = new_geometry if is_new else old_geometry
+    kind_then, a_then, b_then, c_then, d_then = old_geometry if is_new else new_geometry
+    here_x, here_y, here = (new_x, new_y, holds) if is_new else (old_x, old_y, held)
+    there_x, there_y, there = (old_x, old_y, held) if is_new else (new_x, new_y, holds)
+    shape, raster, cells = rasters
     mask = len(starts) - 2
-    for i in range(len(xs)):
-        x, y = xs[i], ys[i]
+    for i in range(len(here_x)):
+        x, y, u, v = here_x[i], here_y[i], there_x[i], there_y[i]
         if x != x:
             continue
         column, line = cell_of(x, cell), cell_of(y, cell)
+        is_one_look = are_still and u == u and cell_of(u, cell) == column and cell_of(v, cell) == line
+        if is_one_look and is_new:
+            continue
         bucket = bucket_of(column, line, mask)
         first, last = starts[bucket], starts[bucket + 1]
         for k in range(first, last + len(wide)):
@@ -80,36 +104,44 @@ def look(
                 r = region[k]
             else:
                 r = wide[k - last]
-            c = condition[r]
-            was = held[c, i] and holds_place(
-                old_kind[r], old_a[r], old_b[r], old_c[r], old_d[r], old_x[i], old_y[i]
-            )
-            is_ = holds[c, i] and holds_place(
-                new_kind[r], new_a[r], new_b[r], new_c[r], new_d[r], new_x[i], new_y[i]
-            )
-            if was == is_:
-                if is_new or not was or not changed[i] & watch[r]:
+            rule = condition[r]
+            side, other = OUTSIDE, OUTSIDE
+            if here[rule, i]:
+                side = seen(kind, a, b, c, d, shape, raster, cells, r, x, y)
+            if side == OUTSIDE and not is_one_look:
+                continue
+            if there[rule, i]:
+                other = seen(kind_then, a_then, b_then, c_then, d_then, shape, raster, cells, r, u, v)
+            watched = watch[r]
+            if len(shape) and side == INSIDE and other == INSIDE:
+                watched &= ~PLACE_BIT  # inside for sure, wherever it moved
+            if side != OUTSIDE and other != OUTSIDE:
+                if is_new or not changed[i] & watched:
                     continue
-            elif is_ != is_new:
-                continue  # the other look finds it
+            elif side == other:
+                continue
             if without[r] == objects[i]:
                 continue
             if n == len(move_of):
                 move_of, region_of, state_of = longer(move_of), longer(region_of), longer(state_of)
-            move_of[n], region_of[n], state_of[n] = i, r, (WAS if was else 0) | (IS if is_ else 0)
+            move_of[n], region_of[n] = i, r
+            was, is_ = (other, side) if is_new else (side, other)
+            state_of[n] = (WAS if was != OUTSIDE else 0) | (IS if is_ != OUTSIDE else 0)
             n += 1
     return move_of[:n], region_of[:n], state_of[:n]
 
 
 def cross(
-    moves: Moves, rules: Rules, old_geometry: Geometry, old_grid: Grid, new_geometry: Geometry, new_grid: Grid
-) -> tuple[I32, I32, npt.NDArray[np.int8]]:
+    moves: Moves, rules: Rules, old_geometry: Geometry, old_grid: Grid, new_geometry: Geometry,
+    new_grid: Grid, rasters: Rasters = NO_RASTERS,
+) -> tuple[I32, I32, I8]:  # fmt: skip
     """Pairs of a move and a region that entered, left, or stayed with a watched change.
 
-    Gives the move, the region, and WAS, IS or both.
+    Gives the move, the region, and WAS, IS or both; of a polygon, where its raster does not say no.
     """
-    gone = look(False, moves, rules, old_grid, old_geometry, new_geometry)
-    came = look(True, moves, rules, new_grid, old_geometry, new_geometry)
+    still = old_grid is new_grid
+    gone = look(False, still, moves, rules, old_grid, old_geometry, new_geometry, rasters)
+    came = look(True, still, moves, rules, new_grid, old_geometry, new_geometry, rasters)
     return (
         np.concatenate([gone[0], came[0]]),
         np.concatenate([gone[1], came[1]]),

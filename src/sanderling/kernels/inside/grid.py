@@ -19,6 +19,9 @@ from sanderling.space.sizes import sizes
 
 CELLS_OF_WIDE = 1024
 FARTHEST_CELL = 2**40
+# Regions of a grid that lasts get so many cells along a side, if all of them are few enough to be at hand:
+# the smaller the cells, the fewer regions are looked at in vain (benchmarks/polygons.py).
+FINE, FEW = 4, 1 << 16
 
 
 class Grid(NamedTuple):
@@ -114,9 +117,11 @@ def fill_grid(g: Any, cell: float) -> tuple[I64, I32, I64, I64, I32]:
     return starts, region, column, line, wide
 
 
-def build_grid(geometry: Geometry) -> Grid:
-    """A grid whose cells are about the size of a region."""
+def build_grid(geometry: Geometry, does_last: bool = False) -> Grid:
+    """A grid whose cells are about the size of a region; finer, if it is used often enough."""
     size = cell_size(geometry)
+    if does_last and are_few(geometry, size / FINE):
+        size /= FINE
     return Grid(size, *fill_grid(geometry, size))
 
 
@@ -131,6 +136,13 @@ def no_grid(geometry: Geometry) -> Grid:
         none,
         np.flatnonzero(~np.isnan(geometry.a)).astype(np.int32),
     )
+
+
+def are_few(geometry: Geometry, cell: float) -> bool:
+    """Whether no region is wide, but for those without end, and all together fill few cells."""
+    sides = sizes(geometry)
+    cells = (sides[np.isfinite(sides)] / cell + 1) ** 2
+    return bool(cells.sum() <= FEW and cells.max(initial=0) <= CELLS_OF_WIDE)
 
 
 def cell_size(geometry: Geometry) -> float:

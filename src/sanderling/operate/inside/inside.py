@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from sanderling.arrays import I64, Bools
 from sanderling.batches import DeltaBatch
@@ -27,6 +26,8 @@ from sanderling.operate.where.probe import a_few, found, taken
 from sanderling.plans import operator_ids
 from sanderling.plans.plan import Over, StreamPlan
 from sanderling.space.geometry import Geometry
+from sanderling.space.polygons import Polygons
+from sanderling.space.raster import Rasters
 
 
 @dataclass(slots=True)
@@ -40,6 +41,7 @@ class InsideState:
     still_ids: I64
     geometry: Geometry
     grid: Grid
+    rasters: Rasters
     moving: MovingRegions | None
 
 
@@ -52,7 +54,7 @@ class Inside:
       cost      what did not move is not touched
     """
 
-    def __init__(self, plan: StreamPlan, asks: Asks, polygons: npt.NDArray[np.object_]):
+    def __init__(self, plan: StreamPlan, asks: Asks, polygons: Polygons):
         self.plan = plan
         self.asks = asks
         self.tell = Tell(plan, asks, polygons)
@@ -71,7 +73,8 @@ class Inside:
         still, moving = np.flatnonzero(is_live & ~is_moving), np.flatnonzero(is_live & is_moving)
         geometry = self.plan.regions.written(still)
         movers = MovingRegions.of(moving, self.asks, now.objects, now.focals) if len(moving) else None
-        return InsideState(is_live, still, geometry, build_grid(geometry), movers)
+        rasters = self.tell.polygons.rasters_of(still)
+        return InsideState(is_live, still, geometry, build_grid(geometry, does_last=True), rasters, movers)
 
     def end(self, state: InsideState, tick: int, now: Now) -> Turned:
         r = self.plan.regions
@@ -113,7 +116,8 @@ class Inside:
             (moving, r.at(moving, now.focals.all_places())),
         ):
             grid = build_grid(geometry)
-            met = cross(moves, self.asks.rules(ids, objects), geometry, grid, geometry, grid)
+            rasters, rules = self.tell.polygons.rasters_of(ids), self.asks.rules(ids, objects)
+            met = cross(moves, rules, geometry, grid, geometry, grid, rasters)
             pairs.append(PairBatch.of(met, everybody, moves.changed, ids))
         return self.tell.rows(pairs, objects)
 
@@ -132,7 +136,7 @@ class Inside:
         pairs = []
         if len(state.still_ids) and len(moves):
             rules = self.asks.rules(state.still_ids, objects)
-            met = cross(columns, rules, state.geometry, state.grid, state.geometry, state.grid)
+            met = cross(columns, rules, state.geometry, state.grid, state.geometry, state.grid, state.rasters)
             pairs.append(PairBatch.of(met, moves, columns.changed, state.still_ids))
         if state.moving is not None:
             pairs.append(
@@ -162,4 +166,5 @@ class Inside:
             ordered.counts.sampled += 2 * len(some)
             geometry = r.at(mine, given.now.focals.all_places())
             watch = self.asks.watch_by_pair[mine]
-            ordered.counts.found += found(taken(columns, some), watch, geometry)
+            rasters = self.tell.polygons.rasters_of(mine)
+            ordered.counts.found += found(taken(columns, some), watch, geometry, rasters)

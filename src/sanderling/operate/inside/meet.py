@@ -28,6 +28,7 @@ from sanderling.plans.plan import Regions, StreamPlan
 from sanderling.space.coverages import are_everywhere
 from sanderling.space.geometry import Geometry
 from sanderling.space.motion import hidden
+from sanderling.space.polygons import Polygons
 
 # For fewer readings of a tick than this no grid over moving regions is made.
 WORTH_A_GRID = 8
@@ -74,7 +75,7 @@ class Live:
             for some in (is_still & is_everywhere, is_still & ~is_everywhere, ~is_still)
         )
         geometry = regions.written(still)
-        return cls(is_live, everywhere, still, geometry, build_grid(geometry), moving)
+        return cls(is_live, everywhere, still, geometry, build_grid(geometry, does_last=True), moving)
 
     def __len__(self) -> int:
         return len(self.everywhere) + len(self.still) + len(self.moving)
@@ -86,6 +87,7 @@ class Meet:
 
     plan: StreamPlan
     rule_of: I64
+    polygons: Polygons
     sees_hidden: Bools  # by region whether it may ask where its object was when others do not know
 
     def pairs(self, live: Live, passage: Passage, kept: Kept, past: Past) -> Iterator[list[PairBatch]]:
@@ -151,7 +153,7 @@ class Meet:
         )  # fmt: skip
         without = np.full(len(ids), -1) if focal is None else self.plan.regions.focal[ids]
         rules = Rules(np.zeros(len(ids), np.uint64), self.rule_of[ids], without)
-        met = cross(moves, rules, geometry, grid, geometry, grid)
+        met = cross(moves, rules, geometry, grid, geometry, grid, self.polygons.rasters_of(ids))
         batch = MoveBatch(passage.tick, row, np.where(comes, -1, row), np.where(comes, row, -1))
         return PairBatch.of(met, batch, nothing, ids)
 
@@ -170,4 +172,5 @@ class Meet:
         x, y = (np.where(is_in[some], place[row[some]], np.nan) for place in (kept.x, kept.y))
         ordered.counts.sampled += len(some)
         geometry = regions.at(mine, focals.all_places())
-        ordered.counts.found += found(arrived(x, y), np.zeros(len(mine), np.uint64), geometry)
+        watch, rasters = np.zeros(len(mine), np.uint64), self.polygons.rasters_of(mine)
+        ordered.counts.found += found(arrived(x, y), watch, geometry, rasters)

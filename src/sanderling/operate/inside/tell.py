@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from sanderling.arrays import I32, I64
@@ -21,8 +20,7 @@ from sanderling.operate.where.asks import Asks, columns_of
 from sanderling.operate.where.conditions import pairs_judged
 from sanderling.plans import operator_ids
 from sanderling.plans.plan import StreamPlan, Template
-from sanderling.space.coverages import are_by_bounds
-from sanderling.space.polygon import holds_exactly
+from sanderling.space.polygons import Polygons
 
 NO_NUMBERS = np.empty(0, np.int64)
 
@@ -36,7 +34,7 @@ class Tell:
 
     plan: StreamPlan
     asks: Asks
-    polygons: npt.NDArray[np.object_]
+    polygons: Polygons
 
     def rows(self, found: list[PairBatch], objects: Stored) -> list[DeltaBatch]:
         """What the pairs, found by bounds and by what is the same for many, turn out to say."""
@@ -103,13 +101,11 @@ class Tell:
             ordered.counts.pairs += int(np.count_nonzero(pairs.was) + np.count_nonzero(pairs.is_))
 
     def _exact(self, pairs: PairBatch, objects: Stored) -> PairBatch:
-        """The kernel judged polygons by their bounds: now by their borders."""
-        which = np.flatnonzero(are_by_bounds(self.plan.regions.kind[pairs.region]))
-        for is_in, rows in pairs.sides():
-            some = which[is_in[which]]
-            if len(some):
-                shapes = self.polygons[pairs.region[some]]
-                is_in[some] = holds_exactly(shapes, objects.x[rows[some]], objects.y[rows[some]])
+        """The kernel judged polygons by bounds and rasters: now by their borders."""
+        for is_in, rows in pairs.sides() if len(self.polygons) else ():
+            some = np.flatnonzero(is_in)
+            x, y = objects.x[rows[some]], objects.y[rows[some]]
+            is_in[some] = self.polygons.hold(pairs.region[some], x, y)
         return pairs
 
     def _emission(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from sanderling.arrays import I64, Bools
 from sanderling.operate.readings.readings import LastReadings
@@ -13,24 +12,21 @@ from sanderling.operate.where.asks import Asks, columns_of
 from sanderling.operate.where.conditions import pairs_judged
 from sanderling.plans import operator_ids
 from sanderling.plans.plan import StreamPlan
-from sanderling.space.coverages import are_by_bounds
-from sanderling.space.polygon import holds_exactly
+from sanderling.space.polygons import Polygons
 
 
 @dataclass(frozen=True, slots=True)
 class Judge:
     plan: StreamPlan
     asks: Asks
-    polygons: npt.NDArray[np.object_]
+    polygons: Polygons
 
     def takes(self, region: I64, rows: I64, objects: LastReadings) -> Bools:
         """For pairs of a region and a reading, whether the one takes the other; their boxes meet already."""
         regions = self.plan.regions
         takes = np.ones(len(rows), np.bool_)
-        some = np.flatnonzero(are_by_bounds(regions.kind[region]))
-        if len(some):
-            shapes = self.polygons[region[some]]
-            takes[some] = holds_exactly(shapes, objects.x[rows[some]], objects.y[rows[some]])
+        if len(self.polygons):
+            takes = self.polygons.hold(region, objects.x[rows], objects.y[rows])
         template_of = regions.template[region]
         for template, constants in zip(self.plan.templates, self.plan.constants, strict=True):
             if template.id not in self.asks.by_pair or template.where is None:

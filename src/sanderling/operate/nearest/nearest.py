@@ -29,6 +29,7 @@ from sanderling.operate.where.asks import Asks
 from sanderling.plans import operator_ids
 from sanderling.plans.plan import StreamPlan
 from sanderling.space.coverages import are_by_bounds
+from sanderling.space.polygons import Polygons
 
 
 @dataclass(slots=True)
@@ -51,7 +52,7 @@ class Nearest:
       cost      a query that nothing concerns is not touched
     """
 
-    def __init__(self, plan: StreamPlan, asks: Asks, polygons: npt.NDArray[np.object_]):
+    def __init__(self, plan: StreamPlan, asks: Asks, polygons: Polygons):
         self.plan = plan
         self.asks = asks
         regions = plan.regions

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from sanderling.arrays import I64, Bools
 from sanderling.figures import Figures
@@ -26,6 +25,7 @@ from sanderling.operate.where.orders import Ordered, Orders
 from sanderling.operate.window.past import Past
 from sanderling.plans import operator_ids
 from sanderling.plans.plan import Over, StreamPlan, Template
+from sanderling.space.polygons import Polygons
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +45,12 @@ class Sighted:
     """
 
     def __init__(
-        self, plan: StreamPlan, polygons: npt.NDArray[np.object_], figures: Figures, orders: Orders
+        self, plan: StreamPlan, polygons: Polygons, figures: Figures, orders: Orders
     ):  # fmt: skip
         self.plan = plan
         self.asks = Asks(plan, Over.EVENTS, figures=figures, orders=orders)
         self.tell = Tell(plan, self.asks, polygons)
-        self.meet = Meet(plan, self.asks.condition_of, alike(np.bool_(False), len(plan.regions)))
+        self.meet = Meet(plan, self.asks.condition_of, polygons, alike(np.bool_(False), len(plan.regions)))
         self.is_mine = plan.is_over(Over.EVENTS)
         self.name = operator_ids.sightings_all(plan.stream.name)
 

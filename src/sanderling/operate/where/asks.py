@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from sanderling.arrays import I32, I64, U64, Bools, differs
 from sanderling.figures import Figures
-from sanderling.kernels.inside.cross import Moves, Rules
+from sanderling.kernels.inside.cross import PLACE_BIT, Moves, Rules
 from sanderling.operate.readings.pairs import MoveBatch
 from sanderling.operate.readings.readings import LastReadings, Stored
 from sanderling.operate.where.comparisons import is_compared
@@ -29,8 +29,6 @@ from sanderling.plans.columns import of_reading, previous_of
 from sanderling.plans.plan import Over, StreamPlan, Template
 from sanderling.space.coverages import are_by_bounds, are_everywhere
 
-# The kernel judges a polygon by its bounds, so every move inside them has to be looked at.
-PLACE_BIT = np.uint64(1)
 LAST_BIT = 63
 
 

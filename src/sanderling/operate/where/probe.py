@@ -8,6 +8,7 @@ from sanderling.arrays import F64, I64, U64
 from sanderling.kernels.inside.cross import IS, WAS, Moves, Rules, cross
 from sanderling.kernels.inside.grid import build_grid
 from sanderling.space.geometry import Geometry
+from sanderling.space.raster import Rasters
 
 # So many moves; fewer where regions are many, since all of them may hold a place.
 MOVES, MEETINGS, FEWEST = 1_024, 1 << 21, 16
@@ -35,12 +36,12 @@ def arrived(x: F64, y: F64) -> Moves:
     return Moves(np.full(n, -2), nowhere, nowhere, x, y, np.zeros(n, np.uint64), always, always)
 
 
-def found(moves: Moves, watch: U64, geometry: Geometry) -> int:
+def found(moves: Moves, watch: U64, geometry: Geometry, rasters: Rasters) -> int:
     """How often a move would have had to be judged, before it or after."""
     n = len(watch)
     if not n or not len(moves.object):
         return 0
     grid = build_grid(geometry)
     rules = Rules(watch, np.zeros(n, np.int64), np.full(n, -1))
-    _, _, state = cross(moves, rules, geometry, grid, geometry, grid)
+    _, _, state = cross(moves, rules, geometry, grid, geometry, grid, rasters)
     return int(np.count_nonzero(state & WAS) + np.count_nonzero(state & IS))

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -31,6 +30,7 @@ from sanderling.operate.window.rows import listing
 from sanderling.plans import operator_ids
 from sanderling.plans.plan import Over, StreamPlan
 from sanderling.plans.window import Window
+from sanderling.space.polygons import Polygons
 
 
 class Windowed:
@@ -42,7 +42,7 @@ class Windowed:
       cost      a reading that neither comes nor leaves is not touched
     """
 
-    def __init__(self, plan: StreamPlan, polygons: npt.NDArray[np.object_], figures: Figures, orders: Orders):
+    def __init__(self, plan: StreamPlan, polygons: Polygons, figures: Figures, orders: Orders):
         self.plan = plan
         self.asks = Asks(plan, Over.WINDOW, figures, orders)
         self.tell = Tell(plan, self.asks, polygons)
@@ -59,7 +59,7 @@ class Windowed:
         codes, rule_of = np.unique(self.window_of * n + self.asks.condition_of, return_inverse=True)
         self.rule_window, self.rule_condition = codes // n, codes % n
         # Which of the last of all may be looked up where it is hidden, the merge stage knows.
-        self.meet = Meet(plan, rule_of, self._is_of_all)
+        self.meet = Meet(plan, rule_of, polygons, self._is_of_all)
 
     @property
     def _is_of_all(self) -> Bools:

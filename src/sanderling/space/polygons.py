@@ -1,0 +1,85 @@
+"""The polygons of many regions, ready for many tests: by their rasters first, and near borders by GEOS."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+import shapely
+
+from sanderling.arrays import F64, I64, Bools, is_worth_compacting
+from sanderling.space.polygon import holds_exactly
+from sanderling.space.raster import (
+    BORDER,
+    INSIDE,
+    NO_RASTERS,
+    Corners,
+    Rasters,
+    blank,
+    rastered,
+    sides_of,
+    together,
+)
+
+Shapes = npt.NDArray[np.object_]
+
+
+@dataclass(frozen=True, slots=True)
+class Polygons:
+    """Shapes with their rasters; regions that have the same shape share it.
+
+    Promises (tests/space/test_polygons.py):
+      exact   with rasters or without: what GEOS says
+      room    a raster takes 16 bytes a corner, but at least 256 bytes a shape and at most 16 kB
+      cost    a shape gets its raster once, however many versions of a plan it lives in
+    """
+
+    shapes: Shapes
+    rasters: Rasters
+    number: dict[bytes, int]  # of shapes
+
+    def __len__(self) -> int:
+        return len(self.shapes)
+
+    def hold(self, region: I64, x: F64, y: F64) -> Bools:
+        """By pair of a region and a place within its bounds, whether the one holds the other."""
+        found = sides_of(self.rasters, region, x, y)
+        holds, near = found == INSIDE, np.flatnonzero(found == BORDER)
+        shapes = self.shapes[self.rasters.shape[region[near]]]
+        holds[near] = holds_exactly(shapes, x[near], y[near])
+        return np.asarray(holds)
+
+    def rasters_of(self, regions: I64) -> Rasters:
+        """Of some of the regions."""
+        return self.rasters._replace(shape=self.rasters.shape[regions]) if len(self) else NO_RASTERS
+
+    def of(self, wkb: Sequence[bytes | None]) -> Polygons:
+        """The polygons of other regions; shapes that are known are not made again."""
+        asked = dict.fromkeys(shape for shape in wkb if shape is not None)
+        if not asked:
+            return NO_POLYGONS
+        known = NO_POLYGONS if is_worth_compacting(len(self), len(asked)) else self
+        new = [shape for shape in asked if shape not in known.number]
+        shapes = np.asarray(shapely.from_wkb(np.array(new, dtype=object)), dtype=object)
+        shapely.prepare(shapes)
+        number = known.number | {shape: len(known) + i for i, shape in enumerate(new)}
+        shape_of = np.array([-1 if shape is None else number[shape] for shape in wkb], np.int32)
+        rasters = together(known.rasters, _rastered(shapes), shape_of)
+        return Polygons(np.concatenate([known.shapes, shapes]), rasters, number)
+
+    def without_rasters(self) -> Polygons:
+        """The reference twin: every place within the bounds is judged by GEOS."""
+        return replace(self, rasters=blank(self.rasters))
+
+
+NO_POLYGONS = Polygons(np.empty(0, dtype=object), NO_RASTERS, {})
+
+
+def _rastered(shapes: Shapes) -> Rasters:
+    if not len(shapes):
+        return NO_RASTERS
+    _, xy, offsets = shapely.to_ragged_array(shapes, include_z=False)
+    corner, ring, *multi = (np.asarray(o, np.int64) for o in offsets)
+    return rastered(shapely.bounds(shapes), Corners(ring[multi[0]] if multi else ring, corner, xy))
