@@ -13,6 +13,7 @@ from benchmarks import (
     nearest_kernel,
     nearest_on_spark,
     pipeline_rows,
+    polygons,
     push_down,
     range_kernel,
     range_on_spark,
@@ -27,6 +28,7 @@ ALL = {
     module.__name__.removeprefix("benchmarks."): module.run
     for module in (
         range_kernel,
+        polygons,
         follow_kernel,
         nearest_kernel,
         triggers,

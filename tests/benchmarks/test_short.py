@@ -15,6 +15,7 @@ from benchmarks import (
     nearest_kernel,
     pictures,
     pipeline_rows,
+    polygons,
     push_down,
     range_kernel,
     registration,
@@ -38,6 +39,15 @@ def test_the_registration_benchmark_checks_its_result(
     assert registration.run(queries=3_000, one_by_one=300)["ratio"] > 5
     said = json.loads((tmp_path / "registration.json").read_text())
     assert said["facts"]["bytes a query, of what a worker loads"] < 200
+
+
+@pytest.mark.skipif(not polygons.HOODS.exists(), reason="the shared data are not here")
+def test_the_benchmark_of_polygons_checks_its_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(report, "RESULTS", tmp_path)
+    # With a thousand it is four times; this is far enough below not to be chance.
+    assert polygons.run(polygons=200, batches=4, rounds=1)["ratio"] > 1.5
+    said = json.loads((tmp_path / "polygons.json").read_text())
+    assert said["facts"]["bytes of a raster"] < 16 * said["facts"]["corners a polygon"] + 256 + 64
 
 
 @pytest.fixture
