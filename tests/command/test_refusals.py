@@ -23,8 +23,8 @@ from sanderling.plans.plan import NO_QUERIES, Plan
 from sanderling.route.parcels import pieces_of
 from sanderling.sealed import FORMAT, HEAD_BYTES, sealed, write_json
 from sanderling.spark.checkpoint import alone_in, note_of
+from sanderling.spark.faults import in_our_words
 from sanderling.spark.input import find_input
-from sanderling.spark.run import in_our_words
 from sanderling.state.saved import restore
 
 SCRIPT = """

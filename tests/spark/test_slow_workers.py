@@ -12,8 +12,8 @@ import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql.streaming.query import StreamingQuery
 
+from sanderling.spark.faults import in_our_words
 from sanderling.spark.lasting import ATTEMPTS, NO_WORKER, LastingQuery
-from sanderling.spark.run import in_our_words
 
 # The worker that reads our source's offsets, the first time.
 SLOW = "pyspark.sql.streaming.python_streaming_source_runner"

@@ -39,11 +39,11 @@ from sanderling.session.kept_tables import KeptTables
 from sanderling.session.subscription import Subscription
 from sanderling.settings import Settings
 from sanderling.spark.checkpoint import agree, alone_in, digest_of, session_note
+from sanderling.spark.faults import in_our_words, not_writable
 from sanderling.spark.lasting import LastingQuery
 from sanderling.spark.living import Inputs, find_inputs, start_living, updates_of
 from sanderling.spark.plans import PlanFolder
-from sanderling.spark.run import cores_of, in_our_words, not_writable
-from sanderling.spark.session import refuse_no_session, start_session
+from sanderling.spark.session import cores_of, refuse_no_session, start_session
 from sanderling.spark.signals import beside, held_signals
 from sanderling.spark.sources.frames import columns_of
 from sanderling.spark.sources.updates import Wanted

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import tempfile
 import time
@@ -20,27 +19,26 @@ from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from sanderling import errors
 from sanderling.deliver.courier import Courier, Deliver
 from sanderling.deliver.delivery import Delivery
 from sanderling.deliver.ledger import Totals
 from sanderling.deliver.log import Log
 from sanderling.deliver.targets import Targets, refuse_filled_folder
-from sanderling.errors import ConfigError, InternalError, SanderlingError
+from sanderling.errors import ConfigError
 from sanderling.figures import Tally
 from sanderling.ingest.files import SourceFile
 from sanderling.laps import Laps
 from sanderling.plans.parts import for_source
 from sanderling.plans.plan import Plan
 from sanderling.route.parcels import Kind, Parcel
-from sanderling.sealed import broken
 from sanderling.settings import Settings
 from sanderling.spark.checkpoint import agree, alone_in, note_of, refuse_lost_ledger
 from sanderling.spark.engines.inbox import inbox_of
 from sanderling.spark.engines.placement import shard_keys
+from sanderling.spark.faults import in_our_words, not_writable
 from sanderling.spark.input import find_input
-from sanderling.spark.lasting import LastingQuery, is_for_want_of_a_worker
-from sanderling.spark.session import start_session
+from sanderling.spark.lasting import LastingQuery
+from sanderling.spark.session import cores_of, start_session
 from sanderling.spark.signals import held_signals
 from sanderling.spark.sources.files import FORMAT, SliceSource, SourceSpec, StreamFiles
 from sanderling.spark.stream import start_stream
@@ -49,16 +47,6 @@ Progress = Callable[[int, int], None]  # bytes or rows done, of all
 Files = dict[str, tuple[SourceFile, ...]]  # by stream
 
 SECONDS_BETWEEN_LOOKS = 1
-
-# An error of ours as Spark shows it; its hint is the line behind it, where that is none of Java's.
-OURS = re.compile(r"sanderling\.errors\.(\w+): ([\w.]+): (.+)(?:\n(?!\s|Caused by|JVM stack|\*)(.+))?")
-# What the system says, through Python or Java, where a file cannot grow.
-NO_ROOM = re.compile(r"(?:No space left on device|File too large|Disk quota exceeded)(?:: '[^'\n]+')?")
-# What Spark says of files of its own that are cut off or changed.
-DAMAGED = re.compile(
-    r"Checksum error: (?:file:)?(\S+)|Failed to read log file (?:file:)?(\S+?)\. Incomplete log file"
-    r"|\[CANNOT_LOAD_STATE_STORE\S* [^\n]{0,200}|Corruption: [^\n]{0,200}"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,14 +94,6 @@ def run_plan(plan: Plan, script: str, options: RunOptions, spark: SparkSession |
     finally:
         if checkpoint is None:
             shutil.rmtree(work, ignore_errors=True)
-
-
-def not_writable(e: OSError) -> ConfigError:
-    """There is no room, or no right, to write something."""
-    where = f": {e.filename}" if e.filename else ""
-    return ConfigError(
-        "config.not_writable", f"{e.strerror or e}{where}", "check the path, its rights and the room"
-    )
 
 
 def _run_in(
@@ -171,15 +151,6 @@ def _refuse_input_as_output(files: Files, targets: Targets) -> None:
             raise ConfigError(
                 "config.output_exists", f"{target} is an input of this run", "name another file"
             )
-
-
-def cores_of(master: str) -> int:
-    """As many shards as the master has cores."""
-    cluster = re.fullmatch(r"local-cluster\[\s*(\d+)\s*,\s*(\d+)\s*,\s*\d+\s*\]", master)
-    if cluster:
-        return int(cluster[1]) * int(cluster[2])
-    local = re.fullmatch(r"local\[(\d+)(?:,\d+)?\]", master)
-    return int(local[1]) if local else 1 if master == "local" else os.cpu_count() or 2
 
 
 def _stream(
@@ -294,32 +265,3 @@ def _extent(path: str) -> int:
         with suppress(pa.ArrowInvalid):
             return max(1, int(pq.read_metadata(path).num_rows))
     return max(1, os.path.getsize(path))
-
-
-def in_our_words(e: Exception, log: Path | None) -> SanderlingError:
-    """An error of ours that came through Spark's layers, or one of theirs."""
-    text = str(e)
-    if full := NO_ROOM.search(text):
-        return ConfigError("config.not_writable", full[0], "make room, or set TMPDIR")
-    if not isinstance(e, PySparkException):
-        text = "the Java process of Spark has ended"
-    elif "Python worker exited unexpectedly" in text or "Broken pipe" in text:
-        text = "a Python worker of Spark has ended, perhaps for want of memory"
-    found = OURS.search(text)
-    if found and found[1] in errors.__dict__:
-        kind = getattr(errors, found[1])
-        error: SanderlingError = kind(found[2], found[3], found[4] or "")
-        return error
-    if damaged := DAMAGED.search(text):
-        return broken(damaged[1] or damaged[2] or "Spark's state", damaged[0])
-    # The innermost cause comes last in a chain.
-    named = re.findall(r"^(?:Caused by: )?(\S*(?:Error|Exception)\S*: .+)", text, flags=re.MULTILINE)
-    said = named[-1] if named else text.strip().splitlines()[0] if text.strip() else "Spark stopped"
-    hint = (
-        f"Spark's own words are in {log}"
-        if log is not None and log.exists()
-        else "run with --checkpoint to keep Spark's log"
-    )
-    if is_for_want_of_a_worker(e):
-        hint = f"the machine is too busy to start a Python process within 10 seconds: try later\n{hint}"
-    return InternalError("internal.spark", said[:500], hint)

@@ -31,6 +31,15 @@ def stream_settings(shards: int) -> dict[str, str]:
     }
 
 
+def cores_of(master: str) -> int:
+    """As many shards as the master has cores."""
+    cluster = re.fullmatch(r"local-cluster\[\s*(\d+)\s*,\s*(\d+)\s*,\s*\d+\s*\]", master)
+    if cluster:
+        return int(cluster[1]) * int(cluster[2])
+    local = re.fullmatch(r"local\[(\d+)(?:,\d+)?\]", master)
+    return int(local[1]) if local else 1 if master == "local" else os.cpu_count() or 2
+
+
 def start_session(master: str, shards: int, log: Path | None) -> SparkSession:
     """A session with one shuffle partition a shard; what Spark says goes to `log`."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
