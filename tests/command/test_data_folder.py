@@ -12,7 +12,7 @@ from sanderling.command import app
 from sanderling.errors import SanderlingError
 from sanderling.ingest.files import SourceFile, find_files
 from sanderling.plan.planner import Planner
-from sanderling.spark.input import find_input
+from sanderling.spark.sources.find import find_input
 
 STREAM = (
     "CREATE STREAM cars (id STRING, ts BIGINT, x DOUBLE, y DOUBLE) KEY id TIME ts LOCATION (x, y)"

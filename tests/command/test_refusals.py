@@ -24,7 +24,7 @@ from sanderling.route.parcels import pieces_of
 from sanderling.sealed import FORMAT, HEAD_BYTES, sealed, write_json
 from sanderling.spark.checkpoint import alone_in, note_of
 from sanderling.spark.faults import in_our_words
-from sanderling.spark.input import find_input
+from sanderling.spark.sources.find import find_input
 from sanderling.state.saved import restore
 
 SCRIPT = """

@@ -56,7 +56,7 @@ def new_engine(plan: Plan) -> Engine:
 
 def _steps(plan: Plan, folder: Path) -> Iterator[list[list[Parcel]]]:
     """Of each step, what the source has for each shard."""
-    from sanderling.spark.sources.live import LiveReader, LiveSpec
+    from sanderling.spark.sources.simulator import LiveReader, LiveSpec
 
     reader = LiveReader(LiveSpec(for_source(plan.streams[0]), folder, tuple(range(SHARDS))))
     traffic = Traffic(make_city(SEED).centred(), demo_settings(OBJECTS, SEED))

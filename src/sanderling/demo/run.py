@@ -89,7 +89,7 @@ def _stream(
     spark: SparkSession, feed: Feed, scene: Scene, work: Path, console: Console, is_over: Callable[[], bool]
 ) -> None:
     from sanderling.spark.engines.placement import shard_keys
-    from sanderling.spark.sources.live import FORMAT, LiveSource, LiveSpec
+    from sanderling.spark.sources.simulator import FORMAT, LiveSource, LiveSpec
     from sanderling.spark.stream import start_stream
 
     plan, keys = scene.plan, shard_keys(SHARDS)

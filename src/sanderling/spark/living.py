@@ -19,7 +19,6 @@ from sanderling.plans.plan import Plan
 from sanderling.settings import Settings
 from sanderling.spark.engines.inbox import inbox_of
 from sanderling.spark.engines.placement import shard_keys
-from sanderling.spark.input import find_stream
 from sanderling.spark.lasting import LastingQuery
 from sanderling.spark.plans import PlanFolder
 from sanderling.spark.session import stream_settings
@@ -27,6 +26,7 @@ from sanderling.spark.sources import control, updates
 from sanderling.spark.sources import files as source
 from sanderling.spark.sources.control import ControlSource
 from sanderling.spark.sources.files import SliceSource, SourceSpec, StreamFiles
+from sanderling.spark.sources.find import find_stream
 from sanderling.spark.sources.frames import packed
 from sanderling.spark.sources.updates import UpdateSource, Wanted
 from sanderling.spark.stream import Take, start_query

@@ -36,11 +36,11 @@ from sanderling.spark.checkpoint import agree, alone_in, note_of, refuse_lost_le
 from sanderling.spark.engines.inbox import inbox_of
 from sanderling.spark.engines.placement import shard_keys
 from sanderling.spark.faults import in_our_words, not_writable
-from sanderling.spark.input import find_input
 from sanderling.spark.lasting import LastingQuery
 from sanderling.spark.session import cores_of, start_session
 from sanderling.spark.signals import held_signals
 from sanderling.spark.sources.files import FORMAT, SliceSource, SourceSpec, StreamFiles
+from sanderling.spark.sources.find import find_input
 from sanderling.spark.stream import start_stream
 
 Progress = Callable[[int, int], None]  # bytes or rows done, of all

@@ -19,7 +19,7 @@ from sanderling.simulate.settings import TrafficSettings
 from sanderling.simulate.steps import read_step
 from sanderling.simulate.traffic import Traffic
 from sanderling.spark.engines.placement import shard_keys
-from sanderling.spark.sources.live import FORMAT, LiveReader, LiveSource, LiveSpec
+from sanderling.spark.sources.simulator import FORMAT, LiveReader, LiveSource, LiveSpec
 from sanderling.spark.stream import start_stream
 
 STEPS = 12
