@@ -57,7 +57,7 @@ def checkpoint(folder: Path, out: str | None = None, **changes: object) -> Path:
     text = (folder / "script.sql").read_text()
     planner.run_script(text)
     plan, files = find_input(planner.plan(), place)
-    note = asdict(note_of(plan, text, files, Targets(Path(out) if out else None, False, None), 2))
+    note = asdict(note_of(plan, text, files.by_stream, Targets(Path(out) if out else None, False, None), 2))
     write_json(place / "run.json", "run", note | changes)
     return place
 

@@ -18,8 +18,9 @@ from sanderling.simulate.feed import Feed
 from sanderling.simulate.settings import TrafficSettings
 from sanderling.simulate.steps import read_step
 from sanderling.simulate.traffic import Traffic
-from sanderling.spark.engines.placement import shard_keys
-from sanderling.spark.sources.simulator import FORMAT, LiveReader, LiveSource, LiveSpec
+from sanderling.spark.plans import PlanFolder
+from sanderling.spark.sources.simulator import Simulator, StepReader, Steps
+from sanderling.spark.sources.source import Layout, Packing
 from sanderling.spark.stream import start_stream
 
 STEPS = 12
@@ -35,14 +36,13 @@ def fed(folder: Path) -> Feed:
 
 
 def test_answers_are_what_the_last_step_says(spark: SparkSession, tmp_path: Path) -> None:
-    plan, keys = demo_plan(), shard_keys(2)
-    spark.conf.set("spark.sql.shuffle.partitions", "2")
+    plan, plans = demo_plan(), PlanFolder.in_(tmp_path / "plans")
+    plans.keep(plan)
     feed, scene = fed(tmp_path / "steps"), Scene(plan)
     steps = [read_step(feed.folder, n).to_pandas() for n in range(STEPS)]
-    spark.dataSource.register(LiveSource)
-    spec = LiveSpec(for_source(plan.streams[0]), feed.folder, tuple(keys))
-    blobs = spark.readStream.format(FORMAT).option("spec", spec.encoded()).load()
-    query = start_stream(blobs, plan, keys, tmp_path, Settings(), shown(scene, tmp_path), is_bounded=False)
+    layout = Layout.of(plan, plans, 2, tmp_path, Settings(), is_living=False)
+    source = Simulator("city", feed.folder)
+    query = start_stream(spark, layout, [source], shown(scene, tmp_path), "1 second")
     try:
         query.processAllAvailable()
     finally:
@@ -66,7 +66,7 @@ def _others_around(now: pd.DataFrame, bus: int, east_m: float, north_m: float) -
 
 def test_a_batch_replays_until_it_is_committed(tmp_path: Path) -> None:
     feed = fed(tmp_path / "steps")
-    reader = LiveReader(LiveSpec(for_source(demo_plan().streams[0]), feed.folder, (0, 1)))
+    reader = StepReader(Steps(Packing(for_source(demo_plan().streams[0]), (0, 1), None), str(feed.folder)))
     assert reader.initialOffset() == {"step": 0}
     end = reader.latestOffset({"step": 0}, None)
     assert end == {"step": STEPS} == reader.latestOffset(end, None)

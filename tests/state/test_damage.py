@@ -36,10 +36,11 @@ from sanderling.route.parcels import Kind, Parcel
 from sanderling.session.desk import Desk
 from sanderling.session.journal import SAID, Journal, Line
 from sanderling.session.kept_tables import KeptTables
+from sanderling.settings import Settings
 from sanderling.spark.checkpoint import agree, session_note
-from sanderling.spark.engines.inbox import Inbox
 from sanderling.spark.plans import PlanFolder
 from sanderling.spark.sources.files import SourceSpec, StreamFiles, load_spec
+from sanderling.spark.sources.source import Packing
 from sanderling.spark.sums import refuse_damaged
 from sanderling.state import saved
 from tests.long import so_many
@@ -203,10 +204,9 @@ def read_plans(folder: Path) -> Any:
 def make_source(folder: Path) -> Path:
     plan = for_source(first_plan().streams[0])
     (folder / "cars.csv").write_text("id,ts,x,y\n")
-    streams = (StreamFiles.now(plan, find_files(str(folder / "cars.csv"))),)
-    SourceSpec(streams, (1, 2), 3, 4, 5, Inbox("inbox"), plans=PlanFolder(str(folder), "mark")).left_in(
-        folder
-    )
+    packing = Packing(plan, (1, 2), PlanFolder(str(folder), "mark"))
+    streams = (StreamFiles.now(packing, find_files(str(folder / "cars.csv"))),)
+    SourceSpec(streams, Settings(3, 4, 5)).left_in(folder)
     return folder / "source"
 
 

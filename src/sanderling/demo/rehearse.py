@@ -19,6 +19,7 @@ from sanderling.demo.scene import Scene
 from sanderling.pipeline import Engine
 from sanderling.plans.parts import for_shards, for_source
 from sanderling.plans.plan import Plan
+from sanderling.route.pack import pack
 from sanderling.route.parcels import Parcel
 from sanderling.simulate.city import make_city
 from sanderling.simulate.steps import write_step
@@ -56,14 +57,17 @@ def new_engine(plan: Plan) -> Engine:
 
 def _steps(plan: Plan, folder: Path) -> Iterator[list[list[Parcel]]]:
     """Of each step, what the source has for each shard."""
-    from sanderling.spark.sources.simulator import LiveReader, LiveSpec
+    from sanderling.spark.sources.simulator import Steps
+    from sanderling.spark.sources.source import Packing
 
-    reader = LiveReader(LiveSpec(for_source(plan.streams[0]), folder, tuple(range(SHARDS))))
+    stream = for_source(plan.streams[0])
+    steps = Steps(Packing(stream, tuple(range(SHARDS)), None), str(folder))
     traffic = Traffic(make_city(SEED).centred(), demo_settings(OBJECTS, SEED))
     for step in range(STEPS):
         write_step(folder, step, traffic.step())
         found: list[list[Parcel]] = [[] for _ in range(SHARDS)]
-        for shard, parcel in reader.parcels(range(step, step + 1)):
+        some = range(step, step + 1)
+        for shard, parcel in pack(stream, steps.slice(some), steps.ingested(some), SHARDS):
             found[shard].append(parcel)
         yield found
 

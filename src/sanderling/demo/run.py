@@ -20,7 +20,6 @@ from sanderling.deliver.log import Log
 from sanderling.demo.page import page
 from sanderling.demo.scene import Scene
 from sanderling.plan.planner import Planner
-from sanderling.plans.parts import for_source
 from sanderling.plans.plan import Plan
 from sanderling.settings import Settings
 from sanderling.simulate.feed import Feed
@@ -88,17 +87,17 @@ def _feed(network: Network, settings: TrafficSettings, work: Path) -> Feed:
 def _stream(
     spark: SparkSession, feed: Feed, scene: Scene, work: Path, console: Console, is_over: Callable[[], bool]
 ) -> None:
-    from sanderling.spark.engines.placement import shard_keys
-    from sanderling.spark.sources.simulator import FORMAT, LiveSource, LiveSpec
+    from sanderling.spark.plans import PlanFolder
+    from sanderling.spark.sources.simulator import Simulator
+    from sanderling.spark.sources.source import Layout
     from sanderling.spark.stream import start_stream
 
-    plan, keys = scene.plan, shard_keys(SHARDS)
-    spark.dataSource.register(LiveSource)
-    spec = LiveSpec(for_source(plan.streams[0]), feed.folder, tuple(keys))
-    blobs = spark.readStream.format(FORMAT).option("spec", spec.encoded()).load()
+    plans = PlanFolder.in_(work / "plans")
+    plans.keep(scene.plan)
+    layout = Layout.of(scene.plan, plans, SHARDS, work, Settings(), is_living=False)
     feed.start()
     try:
-        query = start_stream(blobs, plan, keys, work, Settings(), shown(scene, work), is_bounded=False)
+        query = start_stream(spark, layout, [Simulator("city", feed.folder)], shown(scene, work), "1 second")
         try:
             _show(scene, feed, query, console, is_over)
         finally:

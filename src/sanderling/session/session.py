@@ -41,12 +41,14 @@ from sanderling.settings import Settings
 from sanderling.spark.checkpoint import agree, alone_in, digest_of, session_note
 from sanderling.spark.faults import in_our_words, not_writable
 from sanderling.spark.lasting import LastingQuery
-from sanderling.spark.living import Inputs, find_inputs, start_living, updates_of
 from sanderling.spark.plans import PlanFolder
 from sanderling.spark.session import cores_of, refuse_no_session, start_session
 from sanderling.spark.signals import beside, held_signals
-from sanderling.spark.sources.frames import columns_of
-from sanderling.spark.sources.updates import Wanted
+from sanderling.spark.sources.find import Inputs, find_inputs
+from sanderling.spark.sources.frames import Frame, columns_of
+from sanderling.spark.sources.source import Layout, Source
+from sanderling.spark.sources.updates import Wanted, updates_of
+from sanderling.spark.stream import start_stream
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -109,7 +111,7 @@ class Session:
         self._is_temporary, self._data = checkpoint is None, data
         self._held = ExitStack()
         self._lock = threading.RLock()
-        self._frames: dict[str, DataFrame] = {}
+        self._given_sources: dict[str, Source] = {}
         self._courier: Courier | None = None
         self._query: LastingQuery | None = None
         self._is_stopped = False
@@ -199,7 +201,7 @@ class Session:
                 f"LOCATION ({_quoted(x)}, {_quoted(y)}){gone_clause} "
                 f"WITH (tick = {_literal(tick)}, lateness = {_literal(lateness)}{stale})"
             )
-            self._frames[name] = frame
+            self._given_sources[name] = Frame(name, frame)
 
     @property
     def queries(self) -> list[str]:
@@ -229,9 +231,9 @@ class Session:
             self._refuse_stopped()
             if self._query is not None:
                 raise SessionError("session.running", "the session runs already")
-            inputs = find_inputs(self._living.streams.values(), self._frames, self._work, self._data)
+            inputs = find_inputs(self._living.streams.values(), self._given_sources, self._work, self._data)
             shards = self._shards or cores_of(self._master)
-            shards = agree(self._work, session_note(inputs.files, shards), self._shards)
+            shards = agree(self._work, session_note(inputs.files.by_stream, shards), self._shards)
             with self._written_down():
                 self._note_start()
                 self._start(inputs, shards)
@@ -241,14 +243,14 @@ class Session:
 
     def _start(self, inputs: Inputs, shards: int) -> None:
         log = Log(self._work / "said")
-        first = self._named.plan(0)
+        layout = Layout.of(
+            inputs.files.filled_in(self._named.plan(0)), self._plans, shards, self._work, is_living=True,
+            settings=Settings(is_counted=True),
+        )  # fmt: skip
         courier = Courier(log, self._desk.deliver, self._desk.delivered, is_log_kept=True)
         self._desk.keep_log(log, self._keep_s)
         try:
-            self._query = start_living(
-                self.spark, first, self._plans, inputs, shards, self._work,
-                Settings(is_counted=True), courier.take, self._trigger,
-            )  # fmt: skip
+            self._query = start_stream(self.spark, layout, inputs.sources, courier.take, self._trigger)
         except BaseException:
             courier.close()
             raise

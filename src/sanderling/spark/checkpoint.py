@@ -46,7 +46,7 @@ def alone_in(work: Path) -> Iterator[None]:
 
 
 def note_of(
-    plan: Plan, script: str, files: dict[str, tuple[SourceFile, ...]], targets: Targets, shards: int
+    plan: Plan, script: str, files: Mapping[str, tuple[SourceFile, ...]], targets: Targets, shards: int
 ) -> Note:
     """What the run that starts now would write into a new checkpoint."""
     outputs = [str(path.resolve()) if path else None for path in (targets.updates, targets.letters)]

@@ -1,4 +1,4 @@
-"""A plan over bounded inputs, to the end, on Spark."""
+"""A plan over bounded files, to the end, on Spark."""
 
 from __future__ import annotations
 
@@ -28,23 +28,21 @@ from sanderling.errors import ConfigError
 from sanderling.figures import Tally
 from sanderling.ingest.files import SourceFile
 from sanderling.laps import Laps
-from sanderling.plans.parts import for_source
 from sanderling.plans.plan import Plan
 from sanderling.route.parcels import Kind, Parcel
 from sanderling.settings import Settings
 from sanderling.spark.checkpoint import agree, alone_in, note_of, refuse_lost_ledger
-from sanderling.spark.engines.inbox import inbox_of
-from sanderling.spark.engines.placement import shard_keys
 from sanderling.spark.faults import in_our_words, not_writable
 from sanderling.spark.lasting import LastingQuery
+from sanderling.spark.plans import PlanFolder
 from sanderling.spark.session import cores_of, start_session
 from sanderling.spark.signals import held_signals
-from sanderling.spark.sources.files import FORMAT, SliceSource, SourceSpec, StreamFiles
+from sanderling.spark.sources.files import Files
 from sanderling.spark.sources.find import find_input
+from sanderling.spark.sources.source import Layout
 from sanderling.spark.stream import start_stream
 
 Progress = Callable[[int, int], None]  # bytes or rows done, of all
-Files = dict[str, tuple[SourceFile, ...]]  # by stream
 
 SECONDS_BETWEEN_LOOKS = 1
 
@@ -102,7 +100,7 @@ def _run_in(
     """The same, in a folder that is ours."""
     plan, files = find_input(plan, work, options.data)
     _refuse_input_as_output(files, options.targets)
-    now = note_of(plan, script, files, options.targets, options.shards or cores_of(options.master))
+    now = note_of(plan, script, files.by_stream, options.targets, options.shards or cores_of(options.master))
     shards = agree(work, now, options.shards)
     delivery = Delivery(plan, options.targets, work)
     is_done = False
@@ -145,7 +143,8 @@ def _deliver(
 
 def _refuse_input_as_output(files: Files, targets: Targets) -> None:
     """What is read is not written over."""
-    read = {os.path.realpath(os.path.expanduser(f.name)): f.name for found in files.values() for f in found}
+    names = (file.name for found in files.by_stream.values() for file in found)
+    read = {os.path.realpath(os.path.expanduser(name)) for name in names}
     for target in (targets.updates, targets.letters):
         if target is not None and os.path.realpath(target) in read:
             raise ConfigError(
@@ -158,7 +157,7 @@ def _stream(
     given: SparkSession | None,
 ) -> float:  # fmt: skip
     """The pipeline: sources, shuffle by shard, stateful shards, delivery. Gives the seconds it streamed."""
-    if not files:
+    if not files.by_stream:
         return 0.0
     log = work / "spark.log"
     spark = given or start_session(options.master, shards, log)
@@ -166,7 +165,6 @@ def _stream(
         started = time.monotonic()
         failures: list[Exception] = []
         try:
-            spark.conf.set("spark.sql.shuffle.partitions", str(shards))
             query = _start_query(spark, plan, files, shards, work, courier, options, failures)
             try:
                 _wait(query, files, options.progress, is_stopping)
@@ -191,19 +189,9 @@ def _start_query(
     spark: SparkSession, plan: Plan, files: Files, shards: int, work: Path, courier: Courier,
     options: RunOptions, failures: list[Exception],
 ) -> LastingQuery:  # fmt: skip
-    settings, keys = options.settings, shard_keys(shards)
-    spark.dataSource.register(SliceSource)
-    streams = tuple(StreamFiles.now(for_source(s), files[s.stream.name]) for s in plan.streams)
-    spec = SourceSpec(
-        streams,
-        tuple(keys),
-        settings.slice_bytes,
-        settings.slice_rows,
-        settings.slices_per_shard * shards,
-        inbox_of(spark, work),
-        settings.is_timed,
-    )
-    blobs = spark.readStream.format(FORMAT).option("spec", spec.left_in(work)).load()
+    plans = PlanFolder.in_(work / "plans")
+    plans.keep(plan)
+    layout = Layout.of(plan, plans, shards, work, options.settings, is_living=False)
 
     def take(number: int, said: pa.Table) -> None:
         try:
@@ -212,7 +200,7 @@ def _start_query(
             failures.append(e)  # on its way through the JVM it would become text
             raise
 
-    return start_stream(blobs, plan, keys, work, settings, take, is_bounded=True)
+    return start_stream(spark, layout, [files], take, None)
 
 
 def _timed(delivery: Delivery, figures: Tally, on_batch: Callable[[BatchTime], object] | None) -> Deliver:
@@ -233,7 +221,10 @@ def _timed(delivery: Delivery, figures: Tally, on_batch: Callable[[BatchTime], o
 
 
 def _wait(
-    query: LastingQuery, files: Files, progress: Progress | None, is_stopping: Callable[[], bool]
+    query: LastingQuery,
+    files: Files,
+    progress: Progress | None,
+    is_stopping: Callable[[], bool],
 ) -> None:
     while not query.awaitTermination(SECONDS_BETWEEN_LOOKS):
         if is_stopping():
@@ -241,9 +232,9 @@ def _wait(
         if progress is not None and query.lastProgress:
             offsets = query.lastProgress["sources"][0].get("endOffset") or {}
             offsets = json.loads(offsets) if isinstance(offsets, str) else offsets
-            progress(*_done(offsets, list(files.values())))
+            progress(*_done(offsets, list(files.by_stream.values())))
     if progress is not None:
-        whole = 1000 * sum(len(found) for found in files.values())
+        whole = 1000 * sum(len(found) for found in files.by_stream.values())
         progress(whole, whole)
 
 

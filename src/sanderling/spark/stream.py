@@ -1,69 +1,78 @@
-"""The pipeline behind any source: shuffle by shard, stateful shards, delivery of each batch."""
+"""Puts a streaming query together, here alone: sources, shuffle by shard, stateful shards, delivery."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
-from pathlib import Path
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import reduce
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from sanderling.plans.plan import Plan
-from sanderling.settings import Settings
 from sanderling.spark.engines.inbox import inbox_of
 from sanderling.spark.engines.stage import Stage
 from sanderling.spark.lasting import LastingQuery
-from sanderling.spark.plans import PlanFolder
+from sanderling.spark.session import stream_settings
+from sanderling.spark.sources.control import Control
+from sanderling.spark.sources.source import Layout, Source
 
 Take = Callable[[int, pa.Table], None]  # a batch's number and its blobs
 
 
 def start_stream(
-    blobs: DataFrame, plan: Plan, shard_keys: list[int], work: Path, settings: Settings, take: Take,
-    is_bounded: bool,
-) -> LastingQuery:  # fmt: skip
-    """Starts a query whose plan stays as it is."""
-    plans = PlanFolder.in_(work / "plans")
-    plans.keep(plan)
-    trigger = None if is_bounded else "1 second"
-    is_merged = any(t.is_merged for t in plan.templates().values())
-    return start_query(blobs, plan, plans, shard_keys, work, settings, take, trigger, is_merged)
+    spark: SparkSession, layout: Layout, sources: Sequence[Source], take: Take, trigger: str | None
+) -> LastingQuery:
+    """Starts it; `take` gets every batch on the driver, in order, one that was not committed again.
 
-
-def start_query(
-    blobs: DataFrame, plan: Plan, plans: PlanFolder, shard_keys: list[int], work: Path, settings: Settings,
-    take: Take, trigger: str | None, is_merged: bool,
-    around: Callable[[], AbstractContextManager[object]] = nullcontext,
-) -> LastingQuery:  # fmt: skip
-    """Starts the query; `take` gets every batch on the driver, in order, one that was not committed again.
-
-    Without a `trigger` it ends where its input ends. `is_merged`: there are, or may be, queries that need
-    several shards. `around`: what has to hold whenever it is started.
+    Without a `trigger` it ends where its input ends. One that is living hears what it is told, too.
     """
-    # Absolute: workers may be elsewhere, and a colon in a relative path would be a scheme to Hadoop.
-    work = work.resolve()
-    made_from = (plans, plan.version, shard_keys, settings, work, is_merged)
-    shards = len(shard_keys)
-    said = blobs.repartition(shards, "shard").mapInArrow(Stage("shard", *made_from), "merge int, blob binary")
-    if is_merged:
-        said = said.repartition(shards, "merge").mapInArrow(Stage("merge", *made_from), "blob binary")
-    said = said.select("blob")
+    settings = stream_settings(len(layout.keys))
+    with _set(spark, settings):
+        heard = (Control(), *sources) if layout.is_living else sources
+        blobs = reduce(DataFrame.unionAll, (source.blobs(spark, layout) for source in heard))
+        said = _said(blobs, layout)
 
-    inbox = inbox_of(blobs.sparkSession, work)
+    inbox = inbox_of(spark, layout.work)
 
     def on_batch(batch: DataFrame, number: int) -> None:
-        blobs = batch.toArrow()
+        said = batch.toArrow()
         inbox.clear(number)
-        take(number, blobs)
+        take(number, said)
 
     writer = said.writeStream.foreachBatch(on_batch).outputMode("append")
-    writer = writer.option("checkpointLocation", str(work / "spark"))
+    # Absolute: a colon in a relative path would be a scheme to Hadoop.
+    writer = writer.option("checkpointLocation", str((layout.work / "spark").resolve()))
     writer = writer.trigger(availableNow=True) if trigger is None else writer.trigger(processingTime=trigger)
 
     def start() -> StreamingQuery:
-        with around():
+        with _set(spark, settings):
             return writer.start()
 
     return LastingQuery(start)
+
+
+def _said(blobs: DataFrame, layout: Layout) -> DataFrame:
+    """What shards, and merge partitions where queries need or may need them, have to say."""
+    plan, shards = layout.plan, len(layout.keys)
+    is_merged = layout.is_living or any(t.is_merged for t in plan.templates().values())
+    # Absolute: workers may be elsewhere.
+    work = layout.work.resolve()
+    made_from = (layout.plans, plan.version, list(layout.keys), layout.settings, work, is_merged)
+    said = blobs.repartition(shards, "shard").mapInArrow(Stage("shard", *made_from), "merge int, blob binary")
+    if is_merged:
+        said = said.repartition(shards, "merge").mapInArrow(Stage("merge", *made_from), "blob binary")
+    return said.select("blob")
+
+
+@contextmanager
+def _set(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
+    """Settings for the query that is started inside; the user's own are as they were afterwards."""
+    before = {name: spark.conf.get(name, None) for name in settings}
+    try:
+        for name, value in settings.items():
+            spark.conf.set(name, value)
+        yield
+    finally:
+        for name, old in before.items():
+            spark.conf.unset(name) if old is None else spark.conf.set(name, old)

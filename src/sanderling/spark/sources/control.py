@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
@@ -17,11 +18,25 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPart
 from sanderling.deliver.log import Log
 from sanderling.route.parcels import Kind
 from sanderling.spark.engines.workers import begin_task
-from sanderling.spark.sources.files import row_of
+from sanderling.spark.sources.source import COLUMNS, Layout, row
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
 
 FORMAT = "sanderling-control"
 
 Offset = dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """The source of what is told, beside those of readings."""
+
+    def blobs(self, spark: SparkSession, layout: Layout) -> DataFrame:
+        spark.dataSource.register(ControlSource)
+        folder = str((layout.work / "control").resolve())
+        reader = spark.readStream.format(FORMAT)
+        return reader.option("folder", folder).option("keys", json.dumps(layout.keys)).load()
 
 
 class ControlSource(DataSource):
@@ -32,7 +47,7 @@ class ControlSource(DataSource):
         return FORMAT
 
     def schema(self) -> str:
-        return "shard int, blob binary"
+        return COLUMNS
 
     def streamReader(self, schema: Any) -> ControlReader:
         return ControlReader(self.options["folder"], json.loads(self.options["keys"]))
@@ -65,7 +80,6 @@ class ControlReader(DataSourceStreamReader):
         log = Log(Path(self.folder))
         for number in partition.value:
             for parcel in log.read(number):
-                blob = parcel.to_bytes()
                 # A mark comes back to the driver, once.
                 for key in self.shard_keys[:1] if parcel.kind == Kind.MARK else self.shard_keys:
-                    yield row_of(key, blob)
+                    yield row(key, parcel.to_bytes())

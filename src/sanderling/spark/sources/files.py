@@ -5,77 +5,93 @@ A reading never becomes a row of the JVM; what Spark sees is `(shard, blob)`.
 
 from __future__ import annotations
 
-import uuid
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxFiles, SupportsTriggerAvailableNow
 
-from sanderling.encoding import Encoding
+from sanderling.catalog import Stream
 from sanderling.ingest.files import SourceFile
 from sanderling.ingest.slices import Offset, Slicer, Version, version_of
 from sanderling.laps import Laps
-from sanderling.plans.plan import StreamPlan
+from sanderling.plans.plan import Plan
 from sanderling.route.parcels import Kind, Parcel
-from sanderling.spark.engines.inbox import Inbox
+from sanderling.settings import Settings
 from sanderling.spark.engines.workers import begin_task
-from sanderling.spark.plans import PlanFolder
-from sanderling.state.plans import CLASSES, read_thing, write_thing
+from sanderling.spark.sources.source import COLUMNS, Layout, Packing, encoding_with, found, left, row
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
 
 Offsets = dict[str, Offset]  # by number of stream
 
 FORMAT = "sanderling"
-BLOBS = pa.schema([("shard", pa.int32()), ("blob", pa.binary())])
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """All streams that are read from files. One source for all: each costs a process."""
+
+    streams: Mapping[str, Stream]  # with their formats
+    by_stream: Mapping[str, tuple[SourceFile, ...]]
+
+    def filled_in(self, plan: Plan) -> Plan:
+        """The plan, with the formats of its streams."""
+        streams = (replace(s, stream=self.streams.get(s.stream.name, s.stream)) for s in plan.streams)
+        return replace(plan, streams=tuple(streams))
+
+    def blobs(self, spark: SparkSession, layout: Layout) -> DataFrame:
+        spark.dataSource.register(SliceSource)
+        streams = (
+            StreamFiles.now(layout.packing(spark, name), files) for name, files in self.by_stream.items()
+        )
+        spec = SourceSpec(tuple(streams), layout.settings)
+        return spark.readStream.format(FORMAT).option("spec", spec.left_in(layout.work)).load()
 
 
 @dataclass(frozen=True, slots=True)
 class StreamFiles:
-    """One stream: which columns to ship, and the files to read."""
+    """One stream: the files to read, and how they are packed."""
 
-    plan: StreamPlan
+    packing: Packing
     files: tuple[SourceFile, ...]
     versions: tuple[Version, ...]  # what they were when the run began
 
     @classmethod
-    def now(cls, plan: StreamPlan, files: tuple[SourceFile, ...]) -> StreamFiles:
-        return cls(plan, files, tuple(map(version_of, files)))
+    def now(cls, packing: Packing, files: tuple[SourceFile, ...]) -> StreamFiles:
+        return cls(packing, files, tuple(map(version_of, files)))
+
+    def slicer(self, settings: Settings) -> Slicer:
+        format_ = self.packing.plan.stream.format
+        return Slicer(self.files, format_, settings.slice_bytes, settings.slice_rows, self.versions)
 
 
 @dataclass(frozen=True, slots=True)
 class SourceSpec:
-    """All streams of a run, and how to cut and route them. One source for all: each costs a process."""
+    """What the readers need."""
 
     streams: tuple[StreamFiles, ...]
-    shard_keys: tuple[int, ...]
-    slice_bytes: int
-    slice_rows: int
-    slices_per_batch: int
-    inbox: Inbox
-    is_timed: bool = False
-    plans: PlanFolder | None = None  # where focal objects may be added while it runs
+    settings: Settings
+
+    @property
+    def slices_per_batch(self) -> int:
+        """Of each stream."""
+        return self.settings.slices_per_shard * len(self.streams[0].packing.keys)
 
     def left_in(self, work: Path) -> str:
-        """Leaves this in a file for the workers: where it is. As an option of the reader itself, which
-        Spark looks at in every batch, very many focal objects would be slow."""
-        path = (work / "source").resolve()
-        write_thing(path, KIND, self, ENCODING)
-        return f"{uuid.uuid4().hex} {path}"
+        return left(work / "source", self, ENCODING)
 
 
-KIND = "source"
-ENCODING = Encoding(*CLASSES, SourceSpec, StreamFiles, SourceFile, Version, PlanFolder, Inbox)
+ENCODING = encoding_with(SourceSpec, StreamFiles, SourceFile, Version, Settings)
 
 
-@lru_cache(maxsize=4)
 def load_spec(where: str) -> SourceSpec:
-    """What a run has left; a mark before the path tells one run's from another's."""
-    _, path = where.split(" ", 1)
-    return read_thing(Path(path), KIND, SourceSpec, ENCODING)
+    spec: SourceSpec = found(where, SourceSpec, ENCODING)
+    return spec
 
 
 class SliceSource(DataSource):
@@ -86,7 +102,7 @@ class SliceSource(DataSource):
         return FORMAT
 
     def schema(self) -> str:
-        return "shard int, blob binary"
+        return COLUMNS
 
     def streamReader(self, schema: Any) -> SliceReader:
         return SliceReader(self.options["spec"])
@@ -107,11 +123,7 @@ class SliceReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def slicers(self) -> list[Slicer]:
         # Made on first use: the executors get the reader too, and do not cut.
         if self._slicers is None:
-            spec = self.spec
-            self._slicers = [
-                Slicer(s.files, s.plan.stream.format, spec.slice_bytes, spec.slice_rows, s.versions)
-                for s in spec.streams
-            ]
+            self._slicers = [s.slicer(self.spec.settings) for s in self.spec.streams]
         return self._slicers
 
     def initialOffset(self) -> Offsets:
@@ -147,27 +159,18 @@ class SliceReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return pieces
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        # Only here: the processes that Spark asks for offsets and partitions need not import the engine.
+        # Only here: the processes that Spark asks for offsets and partitions need not import it.
         from sanderling.ingest.read import read_slice
-        from sanderling.route.pack import pack
 
         begin_task()
         number, piece = partition.value
-        spec = self.spec
-        plan = spec.streams[number].plan
+        packing = self.spec.streams[number].packing
         laps = Laps()
-        ingested = read_slice(plan.stream, piece)
+        ingested = read_slice(packing.plan.stream, piece)
         laps.end("source: read")
-        followed = spec.plans.followed(plan.stream.name) if spec.plans else None
-        for shard, parcel in pack(plan, piece, ingested, len(spec.shard_keys), followed):
-            blob = spec.inbox.put(parcel)
+        for packed in packing.rows(piece, ingested):
             laps.end("packing")
-            yield row_of(spec.shard_keys[shard], blob)
+            yield packed
             laps.end("shuffle: write")
-        if spec.is_timed:
-            yield row_of(spec.shard_keys[0], Parcel(Kind.SECONDS, pa.table({}), laps.seconds).to_bytes())
-
-
-def row_of(key: int, blob: bytes) -> pa.RecordBatch:
-    """What goes to the shard with a key, as a row of Spark."""
-    return pa.record_batch([pa.array([key], pa.int32()), pa.array([blob], pa.binary())], schema=BLOBS)
+        if self.spec.settings.is_timed:
+            yield row(packing.keys[0], Parcel(Kind.SECONDS, pa.table({}), laps.seconds).to_bytes())

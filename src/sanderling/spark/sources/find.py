@@ -1,8 +1,9 @@
-"""The files of the streams of a plan, found and checked before anything runs."""
+"""Where each stream comes from, found and checked before anything runs."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sanderling.catalog import Stream
@@ -10,29 +11,49 @@ from sanderling.errors import ConfigError
 from sanderling.ingest.files import STREAM_FORMATS, SourceFile, find_files, format_of, unpack
 from sanderling.ingest.formats.header import check_header
 from sanderling.plans.plan import Plan
+from sanderling.spark.sources.files import Files
+from sanderling.spark.sources.source import Source
 
 
-def find_input(
-    plan: Plan, work: Path, data: Path | None = None
-) -> tuple[Plan, dict[str, tuple[SourceFile, ...]]]:
-    """The files of every stream that has some, checked before anything runs; formats filled in."""
-    streams, files = [], {}
-    for stream_plan in plan.streams:
-        stream = stream_plan.stream
-        if stream.path is None:
-            if not stream_plan.templates:
-                continue  # declared, but nobody asks about it
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """The sources of all streams: files, and what was given by name."""
+
+    files: Files
+    given: tuple[Source, ...] = ()
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        return (self.files, *self.given) if self.files.by_stream else self.given
+
+
+def find_inputs(
+    streams: Iterable[Stream], given: Mapping[str, Source], work: Path, data: Path | None = None
+) -> Inputs:
+    """A stream that has a path is read from its files, any other from what was given under its name."""
+    files, named, others = {}, {}, []
+    for stream in streams:
+        if stream.path is not None:
+            named[stream.name], files[stream.name] = _find_stream(stream, stream.path, work, data)
+        elif stream.name in given:
+            others.append(given[stream.name])
+        else:
             raise ConfigError(
-                "config.missing_path", f'stream "{stream.name}" has no path to read from', "WITH (path = '…')"
-            )
-        stream, found = find_stream(stream, stream.path, work, data)
-        streams.append(replace(stream_plan, stream=stream))
-        files[stream.name] = found
-    return replace(plan, streams=tuple(streams)), files
+                "config.missing_path", f'stream "{stream.name}" has nothing to read from',
+                f"WITH (path = '…'); in a session also session.stream(frame, name=\"{stream.name}\", …)",
+            )  # fmt: skip
+    return Inputs(Files(named, files), tuple(others))
 
 
-def find_stream(
-    stream: Stream, path: str, work: Path, data: Path | None = None
+def find_input(plan: Plan, work: Path, data: Path | None = None) -> tuple[Plan, Files]:
+    """The same of a plan that stays as it is: a stream that nobody asks about needs nothing to read from."""
+    asked = tuple(s for s in plan.streams if s.stream.path is not None or s.templates)
+    files = find_inputs([s.stream for s in asked], {}, work, data).files
+    return files.filled_in(replace(plan, streams=asked)), files
+
+
+def _find_stream(
+    stream: Stream, path: str, work: Path, data: Path | None
 ) -> tuple[Stream, tuple[SourceFile, ...]]:
     """The stream with its format, and its files."""
     stream = replace(stream, format=format_of(path, stream.format or None, STREAM_FORMATS, data))

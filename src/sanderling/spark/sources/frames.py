@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 from pyspark import TaskContext
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as spark_types
 
 from sanderling.catalog import Stream
@@ -19,12 +19,8 @@ from sanderling.ingest.letters import Faults
 from sanderling.ingest.read import Ingested
 from sanderling.ingest.slices import Slice
 from sanderling.plans.columns import by_places
-from sanderling.plans.plan import StreamPlan
-from sanderling.route.pack import pack
-from sanderling.spark.engines.inbox import Inbox
 from sanderling.spark.engines.workers import begin_task
-from sanderling.spark.plans import PlanFolder
-from sanderling.spark.sources.files import row_of
+from sanderling.spark.sources.source import COLUMNS, Layout, Packing
 from sanderling.types import TYPES, SqlType
 
 # Rows packed at once; a partition with more becomes several slices.
@@ -55,28 +51,35 @@ def columns_of(frame: DataFrame) -> dict[str, SqlType]:
 
 
 @dataclass(frozen=True, slots=True)
-class Packing:
-    """Rows of a partition to parcels for every shard."""
+class Frame:
+    """A streaming DataFrame as the source of one stream."""
 
-    plan: StreamPlan
-    plans: PlanFolder
-    shard_keys: tuple[int, ...]
-    inbox: Inbox
+    stream: str
+    frame: DataFrame
+
+    def blobs(self, spark: SparkSession, layout: Layout) -> DataFrame:
+        packing = layout.packing(spark, self.stream)
+        columns = packing.plan.stream.columns
+        wanted = self.frame.select([f"`{c.name.replace('`', '``')}`" for c in columns])
+        # Spark takes a dot or a backtick in a name for a part of the language here: columns go by number.
+        return wanted.toDF(*by_places(len(columns))).mapInArrow(Packer(packing), COLUMNS)
+
+
+@dataclass(frozen=True, slots=True)
+class Packer:
+    """Rows of a partition to blobs."""
+
+    packing: Packing
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         begin_task()
         context = TaskContext.get()
         partition = context.partitionId() if context is not None else 0
-        for number, rows in enumerate(_slices(batches)):
-            yield from self._packed(partition * 1_000_000 + number, rows)
-
-    def _packed(self, number: int, rows: pa.Table) -> Iterator[pa.RecordBatch]:
-        stream = self.plan.stream
-        piece = Slice(number, stream.name, stream.name, 0, 0, 1, is_last=False)
-        rows = rows.rename_columns([c.name for c in stream.columns])
-        followed = self.plans.followed(stream.name)
-        for shard, parcel in pack(self.plan, piece, judged(stream, rows), len(self.shard_keys), followed):
-            yield row_of(self.shard_keys[shard], self.inbox.put(parcel))
+        stream = self.packing.plan.stream
+        for number, rows in enumerate(_slices(batches), partition * 1_000_000):
+            piece = Slice(number, stream.name, stream.name, 0, 0, 1, is_last=False)
+            rows = rows.rename_columns([c.name for c in stream.columns])
+            yield from self.packing.rows(piece, judged(stream, rows))
 
 
 def _slices(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
@@ -98,13 +101,3 @@ def judged(stream: Stream, table: pa.Table) -> Ingested:
     readings = Judge(stream, rows).readings()
     letters = rows.faults.letters(stream.name, stream.name, source.raw)
     return Ingested(readings, letters, readings.num_rows + letters.num_rows)
-
-
-def packed(
-    frame: DataFrame, plan: StreamPlan, plans: PlanFolder, shard_keys: list[int], inbox: Inbox
-) -> DataFrame:
-    """`(shard, blob)`, as our own sources give it."""
-    wanted = frame.select([f"`{c.name.replace('`', '``')}`" for c in plan.stream.columns])
-    # Spark takes a dot or a backtick in a name for a part of the language here: columns go by number.
-    wanted = wanted.toDF(*by_places(len(plan.stream.columns)))
-    return wanted.mapInArrow(Packing(plan, plans, tuple(shard_keys), inbox), "shard int, blob binary")

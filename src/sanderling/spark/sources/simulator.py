@@ -6,12 +6,10 @@ replays like any other.
 
 from __future__ import annotations
 
-import base64
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -21,85 +19,93 @@ from sanderling.batches import ROW, TS
 from sanderling.ingest.letters import LETTERS
 from sanderling.ingest.read import Ingested
 from sanderling.ingest.slices import Slice
-from sanderling.plans.plan import StreamPlan
-from sanderling.route.pack import pack
-from sanderling.route.parcels import Parcel
 from sanderling.simulate.steps import forget_before, next_step, read_step
 from sanderling.spark.engines.workers import begin_task
-from sanderling.spark.sources.files import row_of
-from sanderling.state.plans import PLANS
+from sanderling.spark.sources.source import COLUMNS, Layout, Packing, encoding_with, found, left
 
-FORMAT = "sanderling-live"
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+FORMAT = "sanderling-simulator"
 
 
 @dataclass(frozen=True, slots=True)
-class LiveSpec:
-    """The stream that the traffic reports to, and the folder of its feed."""
+class Simulator:
+    """A feed as the source of one stream."""
 
-    plan: StreamPlan
-    folder: Path
-    shard_keys: tuple[int, ...]
+    stream: str
+    folder: Path  # of the feed
 
-    def encoded(self) -> str:
-        """As an option of the source."""
-        plan = base64.b64encode(PLANS.encoded(self.plan)).decode()
-        return json.dumps({"plan": plan, "folder": str(self.folder), "keys": self.shard_keys})
-
-    @classmethod
-    def decoded(cls, text: str) -> LiveSpec:
-        said = json.loads(text)
-        plan = PLANS.decoded(base64.b64decode(said["plan"]), StreamPlan)
-        return cls(plan, Path(said["folder"]), tuple(said["keys"]))
+    def blobs(self, spark: SparkSession, layout: Layout) -> DataFrame:
+        spark.dataSource.register(StepSource)
+        steps = Steps(layout.packing(spark, self.stream), str(self.folder.resolve()))
+        where = left(layout.work / "steps-source", steps, ENCODING)
+        return spark.readStream.format(FORMAT).option("steps", where).load()
 
 
-class LiveSource(DataSource):
-    """The Spark data source `sanderling-live`."""
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """What the readers need: where the steps are, and how they are packed."""
+
+    packing: Packing
+    folder: str
+
+    def ingested(self, steps: range) -> Ingested:
+        """Some of them, as if they had been one file; all are good readings."""
+        said = pa.concat_tables([read_step(Path(self.folder), step) for step in steps])
+        stream = self.packing.plan.stream
+        readings = said.select([c.name for c in stream.columns])
+        readings = readings.cast(pa.schema([(c.name, c.type.arrow) for c in stream.columns]))
+        rows = pa.array(np.arange(1, readings.num_rows + 1))
+        readings = readings.append_column(TS, said.column(stream.time).cast(pa.int64()))
+        return Ingested(readings.append_column(ROW, rows), LETTERS.empty_table(), said.num_rows)
+
+    def slice(self, steps: range) -> Slice:
+        name = self.packing.plan.stream.name
+        return Slice(steps[0], name, name, 0, 0, 1, is_last=False)
+
+
+ENCODING = encoding_with(Steps)
+
+
+class StepSource(DataSource):
+    """The Spark data source `sanderling-simulator`."""
 
     @classmethod
     def name(cls) -> str:
         return FORMAT
 
     def schema(self) -> str:
-        return "shard int, blob binary"
+        return COLUMNS
 
-    def streamReader(self, schema: Any) -> LiveReader:
-        return LiveReader(LiveSpec.decoded(self.options["spec"]))
+    def streamReader(self, schema: Any) -> StepReader:
+        return StepReader(found(self.options["steps"], Steps, ENCODING))
 
 
-class LiveReader(DataSourceStreamReader):
-    def __init__(self, spec: LiveSpec):
-        self.spec = spec
+class StepReader(DataSourceStreamReader):
+    def __init__(self, steps: Steps):
+        self.steps = steps
+
+    @property
+    def folder(self) -> Path:
+        return Path(self.steps.folder)
 
     def initialOffset(self) -> dict[str, int]:
         return {"step": 0}
 
     def latestOffset(self, start: dict[str, int], limit: Any) -> dict[str, int]:
-        return {"step": next_step(self.spec.folder, start["step"])}
+        return {"step": next_step(self.folder, start["step"])}
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:
         """A part of the steps for each shard: after a delay there are many, and a partition costs a task."""
         steps = range(start["step"], end["step"])
-        size = max(1, -(-len(steps) // len(self.spec.shard_keys)))
+        size = max(1, -(-len(steps) // len(self.steps.packing.keys)))
         return [InputPartition(steps[at : at + size]) for at in range(0, len(steps), size)]
 
     def commit(self, end: dict[str, int]) -> None:
-        forget_before(self.spec.folder, end["step"])
+        forget_before(self.folder, end["step"])
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         begin_task()
-        for shard, parcel in self.parcels(partition.value):
-            yield row_of(self.spec.shard_keys[shard], parcel.to_bytes())
-
-    def parcels(self, steps: range) -> Iterator[tuple[int, Parcel]]:
-        """What each shard is to know of some steps."""
-        spec = self.spec
-        said = pa.concat_tables([read_step(spec.folder, step) for step in steps])
-        columns = spec.plan.stream.columns
-        readings = said.select([c.name for c in columns])
-        readings = readings.cast(pa.schema([(c.name, c.type.arrow) for c in columns]))
-        rows = pa.array(np.arange(1, readings.num_rows + 1))
-        ts = said.column(spec.plan.stream.time).cast(pa.int64())
-        readings = readings.append_column(TS, ts).append_column(ROW, rows)
-        ingested = Ingested(readings, LETTERS.empty_table(), readings.num_rows)
-        piece = Slice(steps[0], "city", "city", 0, 0, 1, is_last=False)
-        yield from pack(spec.plan, piece, ingested, len(spec.shard_keys))
+        steps = partition.value
+        yield from self.steps.packing.rows(self.steps.slice(steps), self.steps.ingested(steps))

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -28,6 +28,9 @@ from sanderling.plans.columns import by_place, by_places
 from sanderling.plans.plan import Template
 from sanderling.route.parcels import Kind, Parcel
 from sanderling.spark.plans import PlanFolder
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
 
 FORMAT = "sanderling-updates"
 TICK = pa.timestamp("us", tz="UTC")
@@ -124,6 +127,12 @@ def _letters(streams: dict[str, Stream], parcels: list[Parcel]) -> Iterator[pa.T
             yield parcel.table
         elif parcel.kind == Kind.LATE_ROWS:
             yield late_letters(streams[parcel.header["stream"]], parcel)
+
+
+def updates_of(spark: SparkSession, wanted: Wanted) -> DataFrame:
+    """A part of the log as a streaming DataFrame."""
+    spark.dataSource.register(UpdateSource)
+    return spark.readStream.format(FORMAT).option("wanted", wanted.encoded()).load()
 
 
 class UpdateSource(DataSource):
