@@ -16,8 +16,8 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from sanderling.deliver.files import GrowingFiles
-from sanderling.deliver.tables import QueryFolders
+from sanderling.deliver.sinks.lines import GrowingFiles
+from sanderling.deliver.sinks.tables import QueryFolders
 from sanderling.deliver.targets import Targets
 from sanderling.errors import ConfigError
 from sanderling.plan.planner import Planner

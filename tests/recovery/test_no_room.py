@@ -13,7 +13,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from sanderling.deliver.delivery import Delivery
+from sanderling.deliver.sinks.files import Delivery
 from sanderling.deliver.targets import Targets
 from sanderling.errors import ConfigError
 from sanderling.plan.planner import Planner

@@ -20,9 +20,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sanderling.deliver.delivery import Delivery
 from sanderling.deliver.ledger import Ledger
 from sanderling.deliver.log import Log, put_part
+from sanderling.deliver.sinks.files import Delivery
 from sanderling.deliver.targets import Targets
 from sanderling.errors import StateError
 from sanderling.ingest.files import find_files, unpack

@@ -15,7 +15,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from sanderling.deliver.files import write_all
+from sanderling.deliver.sinks.lines import write_all
 from sanderling.sealed import broken, named, other_format, read_json, write_json
 
 SAID, STARTED = "said", "started"

@@ -20,9 +20,9 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from sanderling.deliver.courier import Courier, Deliver
-from sanderling.deliver.delivery import Delivery
 from sanderling.deliver.ledger import Totals
 from sanderling.deliver.log import Log
+from sanderling.deliver.sinks.files import Delivery
 from sanderling.deliver.targets import Targets, refuse_filled_folder
 from sanderling.errors import ConfigError
 from sanderling.figures import Tally

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from sanderling import crash
 from sanderling.deliver.changes import Changes, UpdateLines, gather, letter_lines
-from sanderling.deliver.files import GrowingFiles, sum_of
 from sanderling.deliver.ledger import Ledger, Totals
 from sanderling.deliver.lock import locked
-from sanderling.deliver.tables import QueryFolders, refuse_long_names
+from sanderling.deliver.sinks.lines import GrowingFiles, sum_of
+from sanderling.deliver.sinks.tables import QueryFolders, refuse_long_names
 from sanderling.deliver.targets import Targets, refuse_filled_folder
 from sanderling.errors import StateError
 from sanderling.plans.plan import Plan
