@@ -58,7 +58,7 @@ def delivered(folder: Path, sizes: list[int]) -> bytes:
             with room_for(size or resource.RLIM_INFINITY):
                 ours.prepare()
                 for batch in range(6):
-                    ours.batch(batch, deltas(batch))
+                    ours.deliver(batch, deltas(batch))
                 ours.finish()
         except OSError as e:
             assert size is not None and e.filename and not (folder / "u.jsonl").exists()

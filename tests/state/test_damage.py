@@ -126,7 +126,7 @@ def make_whole(folder: Path) -> Path:
     """What a finished run says again, to standard output."""
     ours = delivery(folder)
     ours.prepare()
-    ours.batch(0, [])
+    ours.deliver(0, [])
     (folder / "updates" / "0.jsonl").write_text('{"tick": "2024-05-01T00:00:00Z", "query": "a"}\n')
     ours.finish()
     ours.close()

@@ -29,6 +29,7 @@ from sanderling.plans.plan import Plan, Template
 from sanderling.route.parcels import Kind, Parcel
 
 LATE_REASON = "late"
+GATHERED = (Kind.DELTAS, Kind.LETTERS, Kind.LATE_ROWS, Kind.COUNTS)
 # Lines are put together this many at a time, by two threads.
 PIECE = 50_000
 # So few are put together at once: on a busy machine a thread that steps back is waited for.
@@ -70,7 +71,7 @@ def gather(plan: Plan, parcels: list[Parcel], is_raw_wanted: bool = True) -> dic
     changes = {name: Changes() for name in plan.outlets()}
     streams = {s.stream.name: s.stream for s in plan.streams}
     deltas: dict[tuple[str, int], list[pa.Table]] = {}
-    for parcel in (p for p in parcels if p.kind != Kind.FIGURES):
+    for parcel in (p for p in parcels if p.kind in GATHERED):
         name = parcel.header["stream"]
         if parcel.kind == Kind.DELTAS:
             deltas.setdefault((name, parcel.header["template"]), []).append(parcel.table)

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Sequence
 from contextlib import suppress
 
 import pyarrow as pa
 
 from sanderling.deliver.changes import step_back
 from sanderling.deliver.log import Log
+from sanderling.deliver.sinks.sink import Sink
 from sanderling.errors import StateError
 from sanderling.laps import Laps
 from sanderling.route.parcels import Kind, Parcel
-
-Deliver = Callable[[int, list[Parcel]], None]
 
 NOTHING = pa.table({})
 # Batches that may wait for their delivery; when there are more, Spark waits.
 WAITING = 2
 SECONDS_BETWEEN_LOOKS = 0.1
+SECONDS_BETWEEN_PRUNINGS = 10.0
 
 
 class Courier:
@@ -29,12 +30,11 @@ class Courier:
     Promises (tests/recovery): what was taken is delivered once, by this run or by the next.
     """
 
-    def __init__(self, log: Log, deliver: Deliver, delivered: int, is_log_kept: bool = False):
-        """`delivered` is the last batch that was; `is_log_kept`: others read the log, too."""
-        self.log = log
-        self.is_log_kept = is_log_kept
-        self.deliver = deliver
-        self.taken = delivered
+    def __init__(self, log: Log, sinks: Sequence[Sink], keep_s: float | None = None):
+        """`keep_s`: others read the log, too, and a batch stays in it for so many seconds."""
+        self.log, self.sinks, self.keep_s = log, sinks, keep_s
+        self.taken = min(sink.delivered for sink in sinks)
+        self._pruned_at = 0.0
         self._waiting: queue.Queue[tuple[int, list[Parcel]] | None] = queue.Queue(WAITING)
         self._failure: BaseException | None = None
         self._is_closed = threading.Event()
@@ -52,7 +52,7 @@ class Courier:
                         f"batch {number} has been computed, but batch {self.taken + 1} is gone",
                         "use a new checkpoint",
                     )
-                self.deliver(number, self.log.read(number))
+                self._deliver(number, self.log.read(number))
                 self.taken = number
             self._forget(number)
 
@@ -70,14 +70,12 @@ class Courier:
 
     def finish(self) -> None:
         """Returns when everything has been delivered."""
-        self._put(None)
-        self._thread.join()
-        if self._failure is not None:
-            raise self._failure
+        self.flush()
+        self.close()
 
     def flush(self) -> None:
         """Returns when what was taken so far has been delivered."""
-        self._waiting.join()
+        self.settle()
         if self._failure is not None:
             raise self._failure
 
@@ -93,9 +91,12 @@ class Courier:
     def close(self) -> None:
         """Delivers no more; what is in the log is for the next run."""
         self._is_closed.set()
+        with suppress(queue.Full):
+            self._waiting.put_nowait(None)  # who waits for work wakes up
         self._thread.join()
+        self._give_up()
 
-    def _put(self, item: tuple[int, list[Parcel]] | None) -> None:
+    def _put(self, item: tuple[int, list[Parcel]]) -> None:
         while self._failure is None:
             try:
                 return self._waiting.put(item, timeout=SECONDS_BETWEEN_LOOKS)
@@ -111,12 +112,14 @@ class Courier:
             except queue.Empty:
                 continue
             if item is None:
+                self._waiting.task_done()
                 return
             number, parcels = item
             try:
-                self.deliver(number, parcels)
+                self._deliver(number, parcels)
             except BaseException as e:
                 self._failure = e
+                self._waiting.task_done()
                 self._give_up()
                 return
             self._forget(number)
@@ -124,12 +127,24 @@ class Courier:
 
     def _give_up(self) -> None:
         """Nobody has to wait for what will not be delivered."""
-        self._waiting.task_done()
         with suppress(queue.Empty):
             while True:
                 self._waiting.get_nowait()
                 self._waiting.task_done()
 
+    def _deliver(self, number: int, parcels: list[Parcel]) -> None:
+        for sink in self.sinks:
+            if number > sink.delivered:
+                sink.deliver(number, parcels)
+
     def _forget(self, number: int) -> None:
-        if not self.is_log_kept:
+        """This batch, or those up to it that are older than they need to be kept; the last one stays."""
+        now = time.time()
+        if self.keep_s is None:
             self.log.remove(number)
+        elif now - self._pruned_at > SECONDS_BETWEEN_PRUNINGS:
+            self._pruned_at = now
+            for old in self.log.numbers()[:-1]:
+                if old > number or now - self.log.written_at(old) < self.keep_s:
+                    return
+                self.log.remove(old)

@@ -31,7 +31,6 @@ from sanderling.session.subscription import Subscription
 
 KIND = "desk"
 SECONDS_BETWEEN_LOOKS = 0.2
-SECONDS_BETWEEN_PRUNINGS = 10.0
 
 
 class Desk:
@@ -57,9 +56,6 @@ class Desk:
         self._asked: dict[int, Callable[[list[Parcel]], None]] = {}
         self._subscribed: dict[int, list[Subscription]] = {}
         self.figures = Tally()  # of this run
-        self._log: Log | None = None
-        self._keep_s = 0.0
-        self._pruned_at = 0.0
 
     @property
     def told(self) -> int:
@@ -185,7 +181,6 @@ class Desk:
         self._activate(turned, parcels)
         self.delivered = number
         write_json(self._path, KIND, {"delivered": self.delivered, "activated": self._activated})
-        self._prune()
 
     def _give(self, parcels: list[Parcel]) -> None:
         """To each reader the rows of its query, of all shards together: only so they are in order."""
@@ -213,20 +208,6 @@ class Desk:
         if told:
             self._tell(told)
         self._activated = max(self._activated, turned)
-
-    def keep_log(self, log: Log, seconds: float) -> None:
-        self._log, self._keep_s = log, seconds
-
-    def _prune(self) -> None:
-        """Batches that are older than they need to be kept; the last one stays."""
-        now = time.time()
-        if self._log is None or now - self._pruned_at < SECONDS_BETWEEN_PRUNINGS:
-            return
-        self._pruned_at = now
-        for number in self._log.numbers()[:-1]:
-            if now - self._log.written_at(number) < self._keep_s:
-                return
-            self._log.remove(number)
 
     def end(self, failure: BaseException | None = None) -> None:
         """Nobody gets anything any more."""

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import atexit
 import os
-import shutil
 import sys
-import tempfile
 import threading
 import weakref
 from collections.abc import Iterable, Iterator
@@ -24,7 +22,6 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from sanderling.deliver.courier import Courier
-from sanderling.deliver.log import Log
 from sanderling.errors import ConfigError, SanderlingError, SessionError, StateError, did_you_mean
 from sanderling.ingest.files import refuse_no_folder
 from sanderling.language.script import read_script
@@ -38,17 +35,17 @@ from sanderling.session.journal import SAID, STARTED, Journal, Line
 from sanderling.session.kept_tables import KeptTables
 from sanderling.session.subscription import Subscription
 from sanderling.settings import Settings
-from sanderling.spark.checkpoint import agree, alone_in, digest_of, session_note
-from sanderling.spark.faults import in_our_words, not_writable
+from sanderling.spark.checkpoint import agree, digest_of, session_note, working_in
+from sanderling.spark.faults import not_writable
 from sanderling.spark.lasting import LastingQuery
 from sanderling.spark.plans import PlanFolder
-from sanderling.spark.session import cores_of, refuse_no_session, start_session
+from sanderling.spark.runtime import Runtime
+from sanderling.spark.session import cores_of, refuse_no_session
 from sanderling.spark.signals import beside, held_signals
 from sanderling.spark.sources.find import Inputs, find_inputs
 from sanderling.spark.sources.frames import Frame, columns_of
 from sanderling.spark.sources.source import Layout, Source
 from sanderling.spark.sources.updates import Wanted, updates_of
-from sanderling.spark.stream import start_stream
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -106,20 +103,16 @@ class Session:
         self, spark: SparkSession | None, checkpoint: Path | None, shards: int | None, master: str,
         keep_s: float, trigger: str, data: Path | None = None,
     ):  # fmt: skip
-        self._given, self._spark = spark, spark
         self._shards, self._master, self._trigger, self._keep_s = shards, master, trigger, keep_s
-        self._is_temporary, self._data = checkpoint is None, data
+        self._data = data
         self._held = ExitStack()
         self._lock = threading.RLock()
-        self._given_sources: dict[str, Source] = {}
-        self._courier: Courier | None = None
-        self._query: LastingQuery | None = None
+        self._sources: dict[str, Source] = {}  # by stream
         self._is_stopped = False
         self._fault: SanderlingError | None = None
         with _in_our_words():
-            self._work = checkpoint or Path(tempfile.mkdtemp(prefix="sanderling-"))
-            self._work.mkdir(parents=True, exist_ok=True)
-            self._held.enter_context(alone_in(self._work))
+            self._work = self._held.enter_context(working_in(checkpoint))
+            self._runtime = Runtime(self._work, master, shards or cores_of(master), spark)
             self._open()
         _open.add(self)
 
@@ -150,13 +143,13 @@ class Session:
             self._refuse_stopped()
             if _only_shows(sql):
                 return _as_table(self._living.execute(sql).listings)
-            if self._query is None and self._journal.is_known(sql):
+            if self._runtime.query is None and self._journal.is_known(sql):
                 return None  # done before the restart
             with self._tables.all_or_nothing():
                 change = self._living.execute(sql)
             with self._written_down():
                 self._note(Line(SAID, sql, self._digest(change)), change)
-                if self._query is not None and change.growth is not None:
+                if self._runtime.query is not None and change.growth is not None:
                     self._desk.announce(change.version)
             return _as_table(change.listings)
 
@@ -201,7 +194,7 @@ class Session:
                 f"LOCATION ({_quoted(x)}, {_quoted(y)}){gone_clause} "
                 f"WITH (tick = {_literal(tick)}, lateness = {_literal(lateness)}{stale})"
             )
-            self._given_sources[name] = Frame(name, frame)
+            self._sources[name] = Frame(name, frame)
 
     @property
     def queries(self) -> list[str]:
@@ -214,24 +207,22 @@ class Session:
     @property
     def is_running(self) -> bool:
         with held_signals():
-            return self._query is not None and bool(self._query.isActive)
+            return self._runtime.query is not None and self._runtime.query.isActive
 
     @property
     def spark(self) -> SparkSession:
         """The session of Spark; started when it is first needed."""
-        if self._spark is None:
+        if self._runtime.spark is None:
             self._refuse_stopped()
-            shards = self._shards or cores_of(self._master)
-            self._spark = start_session(self._master, shards, self._work / "spark.log")
-        return self._spark
+        return self._runtime.start_spark()
 
     def start(self) -> Session:
         """Starts the stream, from where the checkpoint stands."""
         with self._lock, held_signals(), _in_our_words():
             self._refuse_stopped()
-            if self._query is not None:
+            if self._runtime.query is not None:
                 raise SessionError("session.running", "the session runs already")
-            inputs = find_inputs(self._living.streams.values(), self._given_sources, self._work, self._data)
+            inputs = find_inputs(self._living.streams.values(), self._sources, self._work, self._data)
             shards = self._shards or cores_of(self._master)
             shards = agree(self._work, session_note(inputs.files.by_stream, shards), self._shards)
             with self._written_down():
@@ -242,19 +233,9 @@ class Session:
         return self
 
     def _start(self, inputs: Inputs, shards: int) -> None:
-        log = Log(self._work / "said")
-        layout = Layout.of(
-            inputs.files.filled_in(self._named.plan(0)), self._plans, shards, self._work, is_living=True,
-            settings=Settings(is_counted=True),
-        )  # fmt: skip
-        courier = Courier(log, self._desk.deliver, self._desk.delivered, is_log_kept=True)
-        self._desk.keep_log(log, self._keep_s)
-        try:
-            self._query = start_stream(self.spark, layout, inputs.sources, courier.take, self._trigger)
-        except BaseException:
-            courier.close()
-            raise
-        self._courier = courier
+        first, settings = inputs.files.filled_in(self._named.plan(0)), Settings(is_counted=True)
+        layout = Layout.of(first, self._plans, shards, self._work, settings, is_living=True)
+        self._runtime.start(layout, inputs.sources, [self._desk], self._trigger, self._keep_s)
 
     def process_all(self) -> None:
         """Returns when all readings that Spark can see have been processed and told.
@@ -291,24 +272,10 @@ class Session:
             self._is_stopped = True
             failure = self._failure()
             try:
-                self._stop_stream()
+                self._runtime.stop(is_settled=True)
             finally:
                 self._desk.end(failure)
                 self._held.close()
-                if self._is_temporary:
-                    shutil.rmtree(self._work, ignore_errors=True)
-
-    def _stop_stream(self) -> None:
-        try:
-            if self._query is not None:
-                self._query.stop()
-        finally:
-            self._plans.end()
-            if self._courier is not None:
-                self._courier.settle()
-                self._courier.close()
-            if self._given is None and self._spark is not None:
-                self._spark.stop()
 
     def __enter__(self) -> Session:
         self._refuse_stopped()
@@ -409,12 +376,13 @@ class Session:
 
     def _running(self) -> tuple[LastingQuery, Courier]:
         self._refuse_stopped()
-        if self._query is None or self._courier is None:
+        query, courier = self._runtime.query, self._runtime.courier
+        if query is None or courier is None:
             raise _not_running()
         failure = self._failure()
         if failure is not None:
             raise failure
-        return self._query, self._courier
+        return query, courier
 
     def _why_over(self) -> SanderlingError | None:
         """Why whoever waits need not wait any longer, if so."""
@@ -422,15 +390,14 @@ class Session:
 
     def _failure(self) -> SanderlingError | None:
         """Why the stream has ended by itself, if it has."""
-        if self._courier is not None and self._courier.failure is not None:
-            e = self._courier.failure
-            if isinstance(e, SanderlingError):
-                return e
-            why = not_writable(e) if isinstance(e, OSError) else None
-            return SessionError("session.failed", why.message if why else str(e), why.hint if why else "")
-        with held_signals():
-            ended = None if self._query is None or self._query.isActive else self._query.exception()
-        return None if ended is None else in_our_words(ended, self._work / "spark.log")
+        e = self._runtime.failure
+        if e is None:
+            with held_signals():
+                return self._runtime.why_ended()
+        if isinstance(e, SanderlingError):
+            return e
+        why = not_writable(e) if isinstance(e, OSError) else None
+        return SessionError("session.failed", why.message if why else str(e), why.hint if why else "")
 
 
 @contextmanager

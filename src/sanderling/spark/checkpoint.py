@@ -6,6 +6,9 @@ import contextlib
 import hashlib
 import json
 import os
+import shutil
+import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -25,6 +28,8 @@ from sanderling.spark.sums import refuse_damaged
 
 NOTE = "run.json"
 KIND = "run"
+SECONDS_TO_REMOVE = 5.0
+SECONDS_BETWEEN_LOOKS = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +40,28 @@ class Note:
     shards: int
     files: dict[str, list[int]]  # size, and time of the last change in nanoseconds
     outputs: list[str | None]
+
+
+@contextlib.contextmanager
+def working_in(checkpoint: Path | None) -> Iterator[Path]:
+    """The checkpoint, or a folder that is gone afterwards; ours alone meanwhile."""
+    work = checkpoint or Path(tempfile.mkdtemp(prefix="sanderling-"))
+    try:
+        work.mkdir(parents=True, exist_ok=True)
+        with alone_in(work):
+            yield work
+    finally:
+        if checkpoint is None:
+            _remove(work)
+
+
+def _remove(folder: Path) -> None:
+    """Again and again for a while: tasks that Spark has given up may still be writing into it."""
+    until = time.monotonic() + SECONDS_TO_REMOVE
+    shutil.rmtree(folder, ignore_errors=True)
+    while folder.exists() and time.monotonic() < until:
+        time.sleep(SECONDS_BETWEEN_LOOKS)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextlib.contextmanager

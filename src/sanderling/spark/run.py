@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import tempfile
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -15,14 +14,12 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from py4j.protocol import Py4JError  # type: ignore[import-untyped]
-from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from sanderling.deliver.courier import Courier, Deliver
 from sanderling.deliver.ledger import Totals
 from sanderling.deliver.log import Log
 from sanderling.deliver.sinks.files import Delivery
+from sanderling.deliver.sinks.sink import Sink
 from sanderling.deliver.targets import Targets, refuse_filled_folder
 from sanderling.errors import ConfigError
 from sanderling.figures import Tally
@@ -31,16 +28,16 @@ from sanderling.laps import Laps
 from sanderling.plans.plan import Plan
 from sanderling.route.parcels import Kind, Parcel
 from sanderling.settings import Settings
-from sanderling.spark.checkpoint import agree, alone_in, note_of, refuse_lost_ledger
-from sanderling.spark.faults import in_our_words, not_writable
+from sanderling.spark.checkpoint import agree, note_of, refuse_lost_ledger, working_in
+from sanderling.spark.faults import not_writable
 from sanderling.spark.lasting import LastingQuery
 from sanderling.spark.plans import PlanFolder
-from sanderling.spark.session import cores_of, start_session
+from sanderling.spark.runtime import Runtime
+from sanderling.spark.session import cores_of
 from sanderling.spark.signals import held_signals
 from sanderling.spark.sources.files import Files
 from sanderling.spark.sources.find import find_input
 from sanderling.spark.sources.source import Layout
-from sanderling.spark.stream import start_stream
 
 Progress = Callable[[int, int], None]  # bytes or rows done, of all
 
@@ -79,19 +76,13 @@ class RunSummary:
 
 def run_plan(plan: Plan, script: str, options: RunOptions, spark: SparkSession | None = None) -> RunSummary:
     """Runs to the end of the input and publishes the output; nothing half-written stays behind."""
-    checkpoint = options.checkpoint
-    work = checkpoint or Path(tempfile.mkdtemp(prefix="sanderling-"))
     try:
-        work.mkdir(parents=True, exist_ok=True)
-        with alone_in(work):
+        with working_in(options.checkpoint) as work:
             return _run_in(work, plan, script, options, spark)
     except BrokenPipeError:
         raise  # whoever read our standard output has had enough
     except OSError as e:
         raise not_writable(e) from e
-    finally:
-        if checkpoint is None:
-            shutil.rmtree(work, ignore_errors=True)
 
 
 def _run_in(
@@ -126,19 +117,16 @@ def _deliver(
     if targets.is_folder and targets.updates and ledger.batch < 0 and not ledger.is_finished:
         refuse_filled_folder(targets.updates)
     rows_before = sum(ledger.rows.values())
-    seconds, figures = 0.0, Tally()
+    seconds, sink = 0.0, TimedSink(delivery, options.on_batch)
     delivery.prepare()
     if ledger.is_finished:
         delivery.say_again()
     else:
-        courier = Courier(log, _timed(delivery, figures, options.on_batch), ledger.batch)
-        try:
-            seconds = _stream(plan, files, shards, work, courier, options, spark)
-        finally:
-            courier.close()
+        if files.by_stream:
+            seconds = _stream(plan, files, shards, work, sink, options, spark)
         delivery.finish()
     totals = delivery.totals()
-    return RunSummary(totals, seconds, sum(totals.rows.values()) - rows_before, figures)
+    return RunSummary(totals, seconds, sum(totals.rows.values()) - rows_before, sink.figures)
 
 
 def _refuse_input_as_output(files: Files, targets: Targets) -> None:
@@ -153,82 +141,61 @@ def _refuse_input_as_output(files: Files, targets: Targets) -> None:
 
 
 def _stream(
-    plan: Plan, files: Files, shards: int, work: Path, courier: Courier, options: RunOptions,
+    plan: Plan, files: Files, shards: int, work: Path, sink: Sink, options: RunOptions,
     given: SparkSession | None,
 ) -> float:  # fmt: skip
-    """The pipeline: sources, shuffle by shard, stateful shards, delivery. Gives the seconds it streamed."""
-    if not files.by_stream:
-        return 0.0
-    log = work / "spark.log"
-    spark = given or start_session(options.master, shards, log)
+    """From the files to the sink. Gives the seconds it streamed."""
+    plans = PlanFolder.in_(work / "plans")
+    plans.keep(plan)
+    layout = Layout.of(plan, plans, shards, work, options.settings, is_living=False)
+    runtime = Runtime(work, options.master, shards, given)
+    runtime.start_spark()  # which may be interrupted
     with held_signals() as is_stopping:
         started = time.monotonic()
-        failures: list[Exception] = []
+        is_read = False
         try:
-            query = _start_query(spark, plan, files, shards, work, courier, options, failures)
-            try:
-                _wait(query, files, options.progress, is_stopping)
-            finally:
-                with suppress(Exception):
-                    query.stop()
-        except (PySparkException, Py4JError, ConnectionError) as e:
-            raise failures[0] if failures else in_our_words(e, log if options.checkpoint else None) from e
+            with runtime.in_our_words(runtime.log if options.checkpoint else None):
+                query = runtime.start(layout, [files], [sink], trigger=None)
+                is_read = _is_read(query, files, options.progress, is_stopping)
         finally:
-            if given is None:
-                with suppress(Exception):  # where the JVM has died there is nothing left to stop
-                    spark.stop()
-        if not is_stopping():
-            courier.finish()
+            runtime.stop(is_settled=is_read)
+        if runtime.failure is not None:
+            raise runtime.failure
         seconds = time.monotonic() - started
     if is_stopping():
         raise KeyboardInterrupt  # half of the input is no reason to publish
     return seconds
 
 
-def _start_query(
-    spark: SparkSession, plan: Plan, files: Files, shards: int, work: Path, courier: Courier,
-    options: RunOptions, failures: list[Exception],
-) -> LastingQuery:  # fmt: skip
-    plans = PlanFolder.in_(work / "plans")
-    plans.keep(plan)
-    layout = Layout.of(plan, plans, shards, work, options.settings, is_living=False)
+class TimedSink:
+    """Another sink, and when it was done; what the workers' seconds went into, and what operators did."""
 
-    def take(number: int, said: pa.Table) -> None:
-        try:
-            courier.take(number, said)
-        except Exception as e:
-            failures.append(e)  # on its way through the JVM it would become text
-            raise
+    def __init__(self, sink: Sink, on_batch: Callable[[BatchTime], object] | None):
+        self.sink, self.on_batch, self.figures = sink, on_batch, Tally()
 
-    return start_stream(spark, layout, [files], take, None)
+    @property
+    def delivered(self) -> int:
+        return self.sink.delivered
 
-
-def _timed(delivery: Delivery, figures: Tally, on_batch: Callable[[BatchTime], object] | None) -> Deliver:
-    """Delivery that also tells when it was done and what the workers' seconds went into."""
-
-    def deliver(number: int, parcels: list[Parcel]) -> None:
+    def deliver(self, number: int, parcels: list[Parcel]) -> None:
         laps = Laps()
-        delivery.batch(number, [p for p in parcels if p.kind != Kind.SECONDS])
+        self.sink.deliver(number, parcels)
         for parcel in (p for p in parcels if p.kind == Kind.FIGURES):
-            figures.take(parcel.header["who"], parcel.table)
+            self.figures.take(parcel.header["who"], parcel.table)
         laps.end("delivery")
-        if on_batch is not None:
+        if self.on_batch is not None:
             said = [laps.seconds, *(p.header for p in parcels if p.kind == Kind.SECONDS)]
-            names = {name for seconds in said for name in seconds}
-            on_batch(BatchTime(time.monotonic(), {n: [s[n] for s in said if n in s] for n in sorted(names)}))
-
-    return deliver
+            names = sorted({name for seconds in said for name in seconds})
+            self.on_batch(BatchTime(time.monotonic(), {n: [s[n] for s in said if n in s] for n in names}))
 
 
-def _wait(
-    query: LastingQuery,
-    files: Files,
-    progress: Progress | None,
-    is_stopping: Callable[[], bool],
-) -> None:
+def _is_read(
+    query: LastingQuery, files: Files, progress: Progress | None, is_stopping: Callable[[], bool]
+) -> bool:
+    """Waits until all of the input has been, or we are told to stop."""
     while not query.awaitTermination(SECONDS_BETWEEN_LOOKS):
         if is_stopping():
-            return
+            return False
         if progress is not None and query.lastProgress:
             offsets = query.lastProgress["sources"][0].get("endOffset") or {}
             offsets = json.loads(offsets) if isinstance(offsets, str) else offsets
@@ -236,6 +203,7 @@ def _wait(
     if progress is not None:
         whole = 1000 * sum(len(found) for found in files.by_stream.values())
         progress(whole, whole)
+    return not is_stopping()
 
 
 def _done(offsets: dict[str, dict[str, int]], files: list[tuple[SourceFile, ...]]) -> tuple[int, int]:

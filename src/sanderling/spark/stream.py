@@ -1,4 +1,4 @@
-"""Puts a streaming query together, here alone: sources, shuffle by shard, stateful shards, delivery."""
+"""Puts a streaming query together, here alone: sources, shards, merge partitions, delivery."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 """Who gets what was said, a sink a file.
 
+sink.py       what a sink is
 files.py      files with a ledger: each batch once, complete or not at all
 lines.py      of them, lines of JSON that grow
 tables.py     of them, typed Parquet, a folder a query

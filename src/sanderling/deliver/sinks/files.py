@@ -112,9 +112,13 @@ class Delivery:
         named = (("updates:", self.lines), ("letters:", self.letters))
         return [(prefix, files) for prefix, files in named if files is not None]
 
-    def batch(self, number: int, parcels: list[Parcel]) -> None:
-        """Delivers one batch, unless it has been."""
-        if number <= self.ledger.batch:
+    @property
+    def delivered(self) -> int:
+        return self.ledger.batch
+
+    def deliver(self, number: int, parcels: list[Parcel]) -> None:
+        """One batch, unless we have it."""
+        if number <= self.delivered:
             return
         self._cut()
         crash.point("before-write")

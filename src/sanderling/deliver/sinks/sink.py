@@ -1,0 +1,20 @@
+"""A sink: whoever gets what was said. Files are one, the desk of a session is one, the demo's page is one."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from sanderling.route.parcels import Parcel
+
+
+class Sink(Protocol):
+    """Gets batch after batch, in order, from the courier's thread.
+
+    What it did not get before a crash it gets from the next run: so it has to know what it has, for good.
+    """
+
+    @property
+    def delivered(self) -> int:
+        """The last batch that it has; -1 before the first."""
+
+    def deliver(self, number: int, parcels: list[Parcel]) -> None: ...
