@@ -9,19 +9,17 @@ import pandas as pd
 from pyspark.sql import SparkSession
 from pyspark.sql.datasource import InputPartition
 
-from sanderling.demo.run import demo_plan, shown
+from sanderling.demo.run import demo_plan, demo_script
 from sanderling.demo.scene import Scene
 from sanderling.plans.parts import for_source
-from sanderling.settings import Settings
+from sanderling.session.session import connect
 from sanderling.simulate.city import make_city
 from sanderling.simulate.feed import Feed
 from sanderling.simulate.settings import TrafficSettings
 from sanderling.simulate.steps import read_step
 from sanderling.simulate.traffic import Traffic
-from sanderling.spark.plans import PlanFolder
 from sanderling.spark.sources.simulator import Simulator, StepReader, Steps
-from sanderling.spark.sources.source import Layout, Packing
-from sanderling.spark.stream import start_stream
+from sanderling.spark.sources.source import Packing
 
 STEPS = 12
 
@@ -36,17 +34,13 @@ def fed(folder: Path) -> Feed:
 
 
 def test_answers_are_what_the_last_step_says(spark: SparkSession, tmp_path: Path) -> None:
-    plan, plans = demo_plan(), PlanFolder.in_(tmp_path / "plans")
-    plans.keep(plan)
-    feed, scene = fed(tmp_path / "steps"), Scene(plan)
+    feed, scene = fed(tmp_path / "steps"), Scene(demo_plan())
     steps = [read_step(feed.folder, n).to_pandas() for n in range(STEPS)]
-    layout = Layout.of(plan, plans, 2, tmp_path, Settings(), is_living=False)
-    source = Simulator("city", feed.folder)
-    query = start_stream(spark, layout, [source], shown(scene, tmp_path), "1 second")
-    try:
-        query.processAllAvailable()
-    finally:
-        query.stop()
+    with connect(spark, shards=2) as session:
+        session.execute(demo_script())
+        session.add_source("city", Simulator("city", feed.folder))
+        session.add_sink(scene)
+        session.start().process_all()
     # The last tick is open: no later reading has closed it.
     assert (scene.rows, scene.ticks) == (sum(map(len, steps)), STEPS - 1)
     now = steps[STEPS - 2]

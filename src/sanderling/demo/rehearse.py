@@ -36,7 +36,7 @@ def rehearse() -> Scene:
     engine = new_engine(scene.plan)
     with tempfile.TemporaryDirectory(prefix="sanderling-rehearsal-") as folder:
         for step, parcels in enumerate(_steps(scene.plan, Path(folder))):
-            scene.take(engine.advance(parcels))
+            scene.deliver(step, engine.advance(parcels))
             if step == STEPS // 2:
                 engine = restored(engine, scene.plan)
     return scene

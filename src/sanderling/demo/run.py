@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 import time
 from collections.abc import Callable
@@ -12,26 +11,20 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
 from rich.console import Console
 from rich.live import Live
 
-from sanderling.deliver.log import Log
 from sanderling.demo.page import page
 from sanderling.demo.scene import Scene
 from sanderling.plan.planner import Planner
 from sanderling.plans.plan import Plan
-from sanderling.settings import Settings
 from sanderling.simulate.feed import Feed
 from sanderling.simulate.network import Network
 from sanderling.simulate.settings import TrafficSettings
 from sanderling.simulate.traffic import Traffic
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-    from sanderling.spark.lasting import LastingQuery
-    from sanderling.spark.stream import Take
+    from sanderling.session.session import Session
 
 SHARDS = 2
 # Of so many objects one arrives in a second; as many appear, so that the city stays as full as it is.
@@ -39,13 +32,17 @@ OBJECTS_PER_ARRIVAL = 450
 SECONDS_BETWEEN_LOOKS = 0.25
 
 
-def demo_plan(*more: str) -> Plan:
-    """The queries of demo.sql, and of other scripts, over the districts beside them."""
+def demo_script(*more: str) -> str:
+    """demo.sql, and other scripts, over the districts beside them."""
     folder = files("sanderling.demo")
     districts = str(folder / "districts.geojson").replace("'", "''")
+    text = "\n".join((folder / script).read_text() for script in ("demo.sql", *more))
+    return text.replace("districts.geojson", districts)
+
+
+def demo_plan(*more: str) -> Plan:
     planner = Planner()
-    for script in ("demo.sql", *more):
-        planner.run_script((folder / script).read_text().replace("districts.geojson", districts))
+    planner.run_script(demo_script(*more))
     return planner.plan()
 
 
@@ -55,22 +52,23 @@ def demo_settings(objects: int, seed: int) -> TrafficSettings:
 
 def run_demo(network: Network, settings: TrafficSettings, seconds: float | None, console: Console) -> None:
     """Shows the city until `seconds` are over, or for ever; a signal ends it as the time would."""
-    from sanderling.spark.session import start_session
+    from sanderling.session.session import connect
     from sanderling.spark.signals import held_signals
 
     scene = Scene(demo_plan())
-    work = Path(tempfile.mkdtemp(prefix="sanderling-demo-"))
-    try:
+    with (
+        tempfile.TemporaryDirectory(prefix="sanderling-demo-", ignore_cleanup_errors=True) as folder,
+        connect(shards=SHARDS, master=f"local[{SHARDS}]", keep="0 seconds", trigger="1 second") as session,
+    ):
+        session.execute(demo_script())
         console.print("starting Spark …", style="dim")
-        spark = start_session(f"local[{SHARDS}]", SHARDS, work / "spark.log")
+        _ = session.spark  # here a signal still interrupts
         with held_signals(is_delivered=False) as is_stopping:
+            feed = _feed(network, settings, Path(folder) / "steps")
             try:
-                feed = _feed(network, settings, work)
-                _stream(spark, feed, scene, work, console, lambda: is_stopping() or scene.is_over(seconds))
+                _stream(session, feed, scene, console, lambda: is_stopping() or scene.is_over(seconds))
             finally:
-                spark.stop()
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
+                session.stop()
     if not console.is_terminal:
         _say_ticks(scene, console)
     console.print(f"{scene.rows:,} readings, {scene.ticks:,} ticks, {feed.alive:,} objects alive")
@@ -79,43 +77,24 @@ def run_demo(network: Network, settings: TrafficSettings, seconds: float | None,
         console.print(f"  {q.name}: {scene.held[q.name]:,} {said}")
 
 
-def _feed(network: Network, settings: TrafficSettings, work: Path) -> Feed:
+def _feed(network: Network, settings: TrafficSettings, folder: Path) -> Feed:
     """The city, from now on."""
-    return Feed(Traffic(network, replace(settings, start_us=int(time.time()) * 1_000_000)), work / "steps")
+    return Feed(Traffic(network, replace(settings, start_us=int(time.time()) * 1_000_000)), folder)
 
 
 def _stream(
-    spark: SparkSession, feed: Feed, scene: Scene, work: Path, console: Console, is_over: Callable[[], bool]
+    session: Session, feed: Feed, scene: Scene, console: Console, is_over: Callable[[], bool]
 ) -> None:
-    from sanderling.spark.plans import PlanFolder
     from sanderling.spark.sources.simulator import Simulator
-    from sanderling.spark.sources.source import Layout
-    from sanderling.spark.stream import start_stream
 
-    plans = PlanFolder.in_(work / "plans")
-    plans.keep(scene.plan)
-    layout = Layout.of(scene.plan, plans, SHARDS, work, Settings(), is_living=False)
+    session.add_source("city", Simulator("city", feed.folder))
+    session.add_sink(scene)
     feed.start()
     try:
-        query = start_stream(spark, layout, [Simulator("city", feed.folder)], shown(scene, work), "1 second")
-        try:
-            _show(scene, feed, query, console, is_over)
-        finally:
-            query.stop()
-            scene.end()
+        session.start()
+        _show(scene, feed, session, console, is_over)
     finally:
         feed.stop()
-
-
-def shown(scene: Scene, work: Path) -> Take:
-    """Batches go to the scene, and are kept nowhere."""
-    log = Log(work / "said")
-
-    def take(_: int, blobs: pa.Table) -> None:
-        scene.take(log.parcels_of(blobs))
-        log.remove_parts(blobs)
-
-    return take
 
 
 def _say_ticks(scene: Scene, console: Console) -> None:
@@ -123,18 +102,17 @@ def _say_ticks(scene: Scene, console: Console) -> None:
         console.print(scene.lines.popleft(), soft_wrap=True)
 
 
-def _show(
-    scene: Scene, feed: Feed, query: LastingQuery, console: Console, is_over: Callable[[], bool]
-) -> None:
+def _show(scene: Scene, feed: Feed, session: Session, console: Console, is_over: Callable[[], bool]) -> None:
     """The page on a terminal, elsewhere a line a tick."""
     with Live(console=console, auto_refresh=False) if console.is_terminal else nullcontext() as live:
-        while query.isActive and feed.failure is None and not is_over():
+        while session.is_running and feed.failure is None and not is_over():
             time.sleep(SECONDS_BETWEEN_LOOKS)
             if live is None:
                 _say_ticks(scene, console)
             else:
                 live.update(page(scene, feed.alive, console.width, console.height), refresh=True)
+    if feed.failure is not None:
+        raise feed.failure
     # Ctrl-C on a terminal reaches Spark's processes too: what they then say is no failure.
-    failure = feed.failure or (None if is_over() else query.exception())
-    if failure is not None:
-        raise failure
+    if not is_over():
+        session.await_termination(0)

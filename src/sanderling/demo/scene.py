@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections import Counter, deque
 from dataclasses import dataclass, field
@@ -25,7 +24,7 @@ Changes = Counter[tuple[str, int]]  # by query and sign
 
 @dataclass
 class Scene:
-    """Takes batches from Spark's thread; the page reads what is there."""
+    """A sink: takes batches from the courier's thread; the page reads what is there."""
 
     plan: Plan
     held: Counter[str] = field(default_factory=Counter)
@@ -35,8 +34,7 @@ class Scene:
     ticks: int = 0
     latency_s: float = 0.0
     began_at: float = 0.0
-    lock: threading.Lock = field(default_factory=threading.Lock)
-    is_ended: bool = False
+    delivered: int = -1
     # Those of them tell alerts: what they have told is counted, since they hold nothing.
     triggers: set[str] = field(init=False)
     # One a tick; bounded, since on a terminal nobody takes them.
@@ -46,18 +44,9 @@ class Scene:
         solving = [t.template.id for t in self.plan.trees if solve_of(t.root) is not None]
         self.triggers = {q.name for q in self.plan.queries if q.template in solving}
 
-    def take(self, parcels: list[Parcel]) -> None:
-        """A batch, unless we have ended: Spark stops without waiting for the one it is at."""
-        with self.lock:
-            if not self.is_ended:
-                self._take(parcels)
-
-    def end(self) -> None:
-        with self.lock:
-            self.is_ended = True
-
-    def _take(self, parcels: list[Parcel]) -> None:
-        """Its changes, tick by tick."""
+    def deliver(self, number: int, parcels: list[Parcel]) -> None:
+        """The changes of a batch, tick by tick."""
+        self.delivered = number
         (stream,) = self.plan.streams
         change = gather(self.plan, parcels)[stream.stream.name]
         found: dict[int, Changes] = {}

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from sanderling.deliver.courier import Courier
+from sanderling.deliver.sinks.sink import Sink
 from sanderling.errors import ConfigError, SanderlingError, SessionError, StateError, did_you_mean
 from sanderling.ingest.files import refuse_no_folder
 from sanderling.language.script import read_script
@@ -108,6 +109,7 @@ class Session:
         self._held = ExitStack()
         self._lock = threading.RLock()
         self._sources: dict[str, Source] = {}  # by stream
+        self._sinks: list[Sink] = []  # beside the desk
         self._is_stopped = False
         self._fault: SanderlingError | None = None
         with _in_our_words():
@@ -194,7 +196,15 @@ class Session:
                 f"LOCATION ({_quoted(x)}, {_quoted(y)}){gone_clause} "
                 f"WITH (tick = {_literal(tick)}, lateness = {_literal(lateness)}{stale})"
             )
-            self._sources[name] = Frame(name, frame)
+            self.add_source(name, Frame(name, frame))
+
+    def add_source(self, stream: str, source: Source) -> None:
+        """Where a stream that has no path is read from. After a restart it has to be given again."""
+        self._sources[stream] = source
+
+    def add_sink(self, sink: Sink) -> None:
+        """One more that gets every batch, from the start on. After a restart it has to be given again."""
+        self._sinks.append(sink)
 
     @property
     def queries(self) -> list[str]:
@@ -235,7 +245,7 @@ class Session:
     def _start(self, inputs: Inputs, shards: int) -> None:
         first, settings = inputs.files.filled_in(self._named.plan(0)), Settings(is_counted=True)
         layout = Layout.of(first, self._plans, shards, self._work, settings, is_living=True)
-        self._runtime.start(layout, inputs.sources, [self._desk], self._trigger, self._keep_s)
+        self._runtime.start(layout, inputs.sources, [self._desk, *self._sinks], self._trigger, self._keep_s)
 
     def process_all(self) -> None:
         """Returns when all readings that Spark can see have been processed and told.
