@@ -18,6 +18,11 @@ def blobs(n: int) -> pa.Table:
     return pa.table({"blob": pa.array([Parcel("counts", pa.table({"n": [n]})).to_bytes()], pa.binary())})
 
 
+def finish(courier: Courier) -> None:
+    courier.flush()
+    courier.close()
+
+
 class Delivered:
     """Keeps what it gets; waits where it is told to."""
 
@@ -40,7 +45,7 @@ def test_batches_arrive_in_order_and_leave_no_file(tmp_path: Path) -> None:
     courier = Courier(log, [delivered])
     for n in range(9):
         courier.take(n, blobs(n))
-    courier.finish()
+    finish(courier)
     assert delivered.numbers == list(range(9))
     assert log.numbers() == []
 
@@ -50,7 +55,7 @@ def test_a_batch_that_comes_again_is_not_delivered_again(tmp_path: Path) -> None
     courier = Courier(Log(tmp_path), [delivered])
     for n in (4, 5, 5, 6):
         courier.take(n, blobs(n))
-    courier.finish()
+    finish(courier)
     assert delivered.numbers == [5, 6]
 
 
@@ -64,7 +69,7 @@ def test_the_next_run_delivers_what_was_taken(tmp_path: Path) -> None:
     assert delivered.numbers == [4, 5]
     courier.take(5, blobs(5))
     courier.take(6, blobs(6))
-    courier.finish()
+    finish(courier)
     assert delivered.numbers == [4, 5, 6]
     assert log.numbers() == []
 
@@ -93,7 +98,7 @@ def test_a_failure_ends_the_run_and_keeps_the_batch(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="No space"):
         for n in range(WAITING + 2):
             courier.take(n, blobs(n))
-        courier.finish()
+        finish(courier)
     courier.close()
     assert log.numbers()[0] == 0
 
@@ -115,7 +120,7 @@ def test_spark_waits_for_a_slow_delivery(tmp_path: Path) -> None:
     assert spark.is_alive() and len(taken) <= WAITING + 1
     delivered.may_go_on.set()
     spark.join(10)
-    courier.finish()
+    finish(courier)
     assert delivered.numbers == list(range(WAITING + 4))
 
 
@@ -137,7 +142,7 @@ def test_of_two_sinks_each_gets_what_it_has_not_had(tmp_path: Path) -> None:
         log.write(n, blobs(n))
     courier = Courier(log, [ahead, behind])
     courier.take(6, blobs(6))
-    courier.finish()
+    finish(courier)
     assert (ahead.numbers, behind.numbers) == ([5, 6], [3, 4, 5, 6])
 
 
@@ -147,10 +152,10 @@ def test_of_a_log_that_is_kept_only_what_was_delivered_and_is_old_goes(tmp_path:
         log.write(n, blobs(n))
     courier = Courier(log, [delivered], keep_s=0.0)
     assert delivered.numbers == [4, 5] and log.numbers() == [4, 5], "looked at once in a while"
-    courier.finish()
-    Courier(log, [delivered], keep_s=3600.0).finish()
+    finish(courier)
+    finish(Courier(log, [delivered], keep_s=3600.0))
     assert log.numbers() == [4, 5]
-    Courier(log, [delivered], keep_s=0.0).finish()
+    finish(Courier(log, [delivered], keep_s=0.0))
     assert log.numbers() == [5], "the last one stays"
 
 

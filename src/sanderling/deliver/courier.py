@@ -68,11 +68,6 @@ class Courier:
         self.taken = number
         self._put((number, [*self.log.parcels_of(blobs), Parcel(Kind.SECONDS, NOTHING, laps.seconds)]))
 
-    def finish(self) -> None:
-        """Returns when everything has been delivered."""
-        self.flush()
-        self.close()
-
     def flush(self) -> None:
         """Returns when what was taken so far has been delivered."""
         self.settle()

@@ -244,7 +244,7 @@ class Session:
 
     def _start(self, inputs: Inputs, shards: int) -> None:
         first, settings = inputs.files.filled_in(self._named.plan(0)), Settings(is_counted=True)
-        layout = Layout.of(first, self._plans, shards, self._work, settings, is_living=True)
+        layout = Layout(first, self._plans, shards, self._work, settings, is_living=True)
         self._runtime.start(layout, inputs.sources, [self._desk, *self._sinks], self._trigger, self._keep_s)
 
     def process_all(self) -> None:

@@ -147,7 +147,7 @@ def _stream(
     """From the files to the sink. Gives the seconds it streamed."""
     plans = PlanFolder.in_(work / "plans")
     plans.keep(plan)
-    layout = Layout.of(plan, plans, shards, work, options.settings, is_living=False)
+    layout = Layout(plan, plans, shards, work, options.settings, is_living=False)
     runtime = Runtime(work, options.master, shards, given)
     runtime.start_spark()  # which may be interrupted
     with held_signals() as is_stopping:

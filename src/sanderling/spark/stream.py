@@ -27,7 +27,7 @@ def start_stream(
 
     Without a `trigger` it ends where its input ends. One that is living hears what it is told, too.
     """
-    settings = stream_settings(len(layout.keys))
+    settings = stream_settings(layout.shards)
     with _set(spark, settings):
         heard = (Control(), *sources) if layout.is_living else sources
         blobs = reduce(DataFrame.unionAll, (source.blobs(spark, layout) for source in heard))
@@ -54,7 +54,7 @@ def start_stream(
 
 def _said(blobs: DataFrame, layout: Layout) -> DataFrame:
     """What shards, and merge partitions where queries need or may need them, have to say."""
-    plan, shards = layout.plan, len(layout.keys)
+    plan, shards = layout.plan, layout.shards
     is_merged = layout.is_living or any(t.is_merged for t in plan.templates().values())
     # Absolute: workers may be elsewhere.
     work = layout.work.resolve()

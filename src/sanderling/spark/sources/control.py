@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
+from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 
 from sanderling.deliver.log import Log
 from sanderling.route.parcels import Kind
 from sanderling.spark.engines.workers import begin_task
-from sanderling.spark.sources.source import COLUMNS, Layout, row
+from sanderling.spark.sources.source import BlobSource, Layout, row
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -39,15 +39,12 @@ class Control:
         return reader.option("folder", folder).option("keys", json.dumps(layout.keys)).load()
 
 
-class ControlSource(DataSource):
+class ControlSource(BlobSource):
     """The Spark data source `sanderling-control`."""
 
     @classmethod
     def name(cls) -> str:
         return FORMAT
-
-    def schema(self) -> str:
-        return COLUMNS
 
     def streamReader(self, schema: Any) -> ControlReader:
         return ControlReader(self.options["folder"], json.loads(self.options["keys"]))

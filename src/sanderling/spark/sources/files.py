@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
+from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxFiles, SupportsTriggerAvailableNow
 
 from sanderling.catalog import Stream
@@ -22,7 +22,7 @@ from sanderling.plans.plan import Plan
 from sanderling.route.parcels import Kind, Parcel
 from sanderling.settings import Settings
 from sanderling.spark.engines.workers import begin_task
-from sanderling.spark.sources.source import COLUMNS, Layout, Packing, encoding_with, found, left, row
+from sanderling.spark.sources.source import BlobSource, Layout, Packing, encoding_with, found, left, row
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -94,15 +94,12 @@ def load_spec(where: str) -> SourceSpec:
     return spec
 
 
-class SliceSource(DataSource):
+class SliceSource(BlobSource):
     """The Spark data source `sanderling`."""
 
     @classmethod
     def name(cls) -> str:
         return FORMAT
-
-    def schema(self) -> str:
-        return COLUMNS
 
     def streamReader(self, schema: Any) -> SliceReader:
         return SliceReader(self.options["spec"])

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
+from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 
 from sanderling.batches import ROW, TS
 from sanderling.ingest.letters import LETTERS
@@ -21,7 +21,7 @@ from sanderling.ingest.read import Ingested
 from sanderling.ingest.slices import Slice
 from sanderling.simulate.steps import forget_before, next_step, read_step
 from sanderling.spark.engines.workers import begin_task
-from sanderling.spark.sources.source import COLUMNS, Layout, Packing, encoding_with, found, left
+from sanderling.spark.sources.source import BlobSource, Layout, Packing, encoding_with, found, left
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -68,15 +68,12 @@ class Steps:
 ENCODING = encoding_with(Steps)
 
 
-class StepSource(DataSource):
+class StepSource(BlobSource):
     """The Spark data source `sanderling-simulator`."""
 
     @classmethod
     def name(cls) -> str:
         return FORMAT
-
-    def schema(self) -> str:
-        return COLUMNS
 
     def streamReader(self, schema: Any) -> StepReader:
         return StepReader(found(self.options["steps"], Steps, ENCODING))

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import pyarrow as pa
+from pyspark.sql.datasource import DataSource
 
 from sanderling.encoding import Encoding
 from sanderling.plans.parts import for_source
@@ -42,22 +43,28 @@ class Layout:
 
     plan: Plan  # the first version
     plans: PlanFolder  # with those that follow
-    keys: tuple[int, ...]  # of Spark's shuffle, by shard
+    shards: int
     work: Path
     settings: Settings
     is_living: bool  # other versions may follow
 
-    @classmethod
-    def of(
-        cls, plan: Plan, plans: PlanFolder, shards: int, work: Path, settings: Settings, is_living: bool
-    ) -> Layout:
-        return cls(plan, plans, tuple(shard_keys(shards)), work, settings, is_living)
+    @property
+    def keys(self) -> tuple[int, ...]:
+        """Of Spark's shuffle, by shard."""
+        return tuple(shard_keys(self.shards))
 
     def packing(self, spark: SparkSession, stream: str) -> Packing:
         """For the readings of one stream."""
         (plan,) = (for_source(s) for s in self.plan.streams if s.stream.name == stream)
         plans = self.plans if self.is_living else None
         return Packing(plan, self.keys, plans, inbox_of(spark, self.work))
+
+
+class BlobSource(DataSource):
+    """What Spark calls a data source, of blobs."""
+
+    def schema(self) -> str:
+        return COLUMNS
 
 
 class Source(Protocol):
