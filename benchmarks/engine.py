@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sanderling.batches import ROW, TS
+from sanderling.batches import ROW, TS, Slice
 from sanderling.deliver.changes import UpdateLines, gather
 from sanderling.ingest.letters import LETTERS
 from sanderling.ingest.read import Ingested
-from sanderling.ingest.slices import Slice
 from sanderling.operate.shard import Shard
 from sanderling.operate.where.orders import Chooser
 from sanderling.plans.plan import Plan

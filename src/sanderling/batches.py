@@ -32,6 +32,19 @@ TURNS = pa.schema(
 
 
 @dataclass(frozen=True, slots=True)
+class Slice:
+    """A piece of one file: bytes of a text, rows of a parquet file."""
+
+    number: int  # from 0, in order of arrival
+    file: str
+    path: str
+    start: int
+    stop: int
+    first_row: int  # what an editor would call the first line: a csv's first reading is in row 2
+    is_last: bool  # the stream ends with this slice
+
+
+@dataclass(frozen=True, slots=True)
 class DeltaBatch:
     """Signed rows of one template: query, tick, sign, then the select list as c0, c1, …"""
 

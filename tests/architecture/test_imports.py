@@ -39,7 +39,7 @@ ALLOWED: dict[str, set[str]] = {
     # what planning gives, and all the rest takes
     "plans": {"arrays", "catalog", "clock", "figures", "space", "types"},
     # data: the five stages
-    "ingest": {"catalog", "errors", "relational", "types"},
+    "ingest": {"batches", "catalog", "errors", "relational", "types"},
     "route": {"arrays", "batches", "catalog", "clock", "figures", "ingest", "kernels", "keys", "plans"},
     "operate": {
         "arrays", "batches", "catalog", "clock", "figures", "kernels", "keys", "plans", "relational",

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from pyspark.errors import StreamingQueryException
 
+from sanderling.batches import Slice
 from sanderling.command import app
 from sanderling.deliver.ledger import Ledger
 from sanderling.deliver.lock import locked
 from sanderling.deliver.targets import Targets
 from sanderling.errors import DataError, SanderlingError
 from sanderling.ingest.read import read_rows
-from sanderling.ingest.slices import Slice
 from sanderling.operate.shard import Shard
 from sanderling.plan.planner import Planner
 from sanderling.plans.plan import NO_QUERIES, Plan

@@ -11,12 +11,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sanderling.batches import Slice
 from sanderling.clock import tick_end
 from sanderling.deliver.changes import UpdateLines, gather
 from sanderling.figures import Tally
 from sanderling.ingest.files import SourceFile
 from sanderling.ingest.read import Ingested, read_slice
-from sanderling.ingest.slices import Slice, Slicer
+from sanderling.ingest.slices import Slicer
 from sanderling.merge.partition import Merge
 from sanderling.operate.shard import Shard
 from sanderling.operate.where.orders import ByCounts, Chooser

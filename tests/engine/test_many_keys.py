@@ -9,10 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sanderling.batches import ROW, TS
+from sanderling.batches import ROW, TS, Slice
 from sanderling.ingest.letters import LETTERS
 from sanderling.ingest.read import Ingested
-from sanderling.ingest.slices import Slice
 from sanderling.operate.shard import Shard
 from sanderling.plan.planner import Planner
 from sanderling.plans.parts import for_shards

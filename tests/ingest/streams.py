@@ -7,12 +7,13 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from sanderling.batches import Slice
 from sanderling.catalog import Column, Stream
 from sanderling.ingest.files import find_files, unpack
 from sanderling.ingest.formats.header import check_header
 from sanderling.ingest.letters import LETTERS
 from sanderling.ingest.read import Ingested, read_slice
-from sanderling.ingest.slices import Slice, Slicer
+from sanderling.ingest.slices import Slicer
 from sanderling.types import TYPES
 
 DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"

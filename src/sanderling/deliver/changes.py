@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sanderling.batches import ROW
+from sanderling.batches import ROW, Slice
 from sanderling.catalog import Stream
 from sanderling.clock import NOTHING_YET, show_time
 from sanderling.deliver.order import sort_order
@@ -23,7 +23,6 @@ from sanderling.deliver.render import joined, json_objects
 from sanderling.ingest.formats.parquet import ParquetRows
 from sanderling.ingest.letters import LETTERS as LETTER_COLUMNS
 from sanderling.ingest.read import raw_rows
-from sanderling.ingest.slices import Slice
 from sanderling.plans.columns import by_place, by_places
 from sanderling.plans.plan import Plan, Template
 from sanderling.route.parcels import Kind, Parcel

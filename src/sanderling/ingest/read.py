@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from sanderling.batches import Slice
 from sanderling.catalog import Column, Stream
 from sanderling.errors import InternalError
 from sanderling.ingest.formats.csv import read_csv_rows
@@ -17,7 +18,7 @@ from sanderling.ingest.formats.lines import read_lines
 from sanderling.ingest.formats.parquet import read_parquet, read_parquet_rows
 from sanderling.ingest.formats.rows import Rows, Source
 from sanderling.ingest.judge import Judge
-from sanderling.ingest.slices import Slice, gone
+from sanderling.ingest.slices import gone
 
 READERS: dict[str, Callable[[Sequence[Column], Slice], Rows]] = {
     "csv": read_csv_rows, "json": read_json_rows, "parquet": read_parquet_rows

@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from sanderling.batches import Slice
 from sanderling.errors import ConfigError, StateError
 from sanderling.ingest.files import SourceFile
 from sanderling.ingest.formats.header import first_line
@@ -27,19 +28,6 @@ LARGEST_SLICE = 1 << 30
 NEWLINE = ord("\n")
 CHUNK_BYTES = 1 << 20
 REMEMBERED = 256
-
-
-@dataclass(frozen=True, slots=True)
-class Slice:
-    """A piece of one file: bytes of a text, rows of a parquet file."""
-
-    number: int  # from 0, in order of arrival
-    file: str
-    path: str
-    start: int
-    stop: int
-    first_row: int  # what an editor would call the first line: a csv's first reading is in row 2
-    is_last: bool  # the stream ends with this slice
 
 
 @dataclass(frozen=True, slots=True)

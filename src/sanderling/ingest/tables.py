@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sanderling.batches import Slice
 from sanderling.catalog import Column
 from sanderling.errors import QueryError, did_you_mean
 from sanderling.ingest.files import SourceFile, find_files, format_of, unpack
@@ -25,7 +26,7 @@ from sanderling.ingest.formats.header import check_columns
 from sanderling.ingest.judge import is_empty
 from sanderling.ingest.read import read_rows
 from sanderling.ingest.regions import region_of
-from sanderling.ingest.slices import Slice, Slicer
+from sanderling.ingest.slices import Slicer
 from sanderling.ingest.types.convert import convert
 from sanderling.ingest.types.show import show
 

@@ -14,11 +14,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sanderling.arrays import I64
-from sanderling.batches import LATE, ROW, TS
+from sanderling.batches import LATE, ROW, TS, Slice
 from sanderling.catalog import Stream
 from sanderling.clock import NOTHING_YET, tick_ends
 from sanderling.ingest.read import Ingested
-from sanderling.ingest.slices import Slice
 from sanderling.kernels.hashing import hash_keys
 from sanderling.keys import Keys
 from sanderling.plans.plan import StreamPlan

@@ -15,12 +15,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
+from sanderling.batches import Slice
 from sanderling.catalog import Column
 from sanderling.ingest.formats.header import csv_header, find_columns
 from sanderling.ingest.formats.lines import NEWLINE, RETURN, Lines, Mask, read_lines, sound
 from sanderling.ingest.formats.rows import Numbers, Rows, whole
 from sanderling.ingest.letters import Faults
-from sanderling.ingest.slices import Slice
 
 QUOTE = ord('"')
 

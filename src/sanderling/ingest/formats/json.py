@@ -9,11 +9,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sanderling import relational
+from sanderling.batches import Slice
 from sanderling.catalog import Column
 from sanderling.ingest.formats.lines import Lines, read_lines, sound
 from sanderling.ingest.formats.rows import Rows, whole
 from sanderling.ingest.letters import Faults
-from sanderling.ingest.slices import Slice
 
 
 def read_json_rows(columns: Sequence[Column], piece: Slice) -> Rows:

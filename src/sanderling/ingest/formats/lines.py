@@ -9,8 +9,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sanderling.batches import Slice
 from sanderling.ingest.letters import Faults
-from sanderling.ingest.slices import Slice, shorter
+from sanderling.ingest.slices import shorter
 
 Mask = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[np.int64]

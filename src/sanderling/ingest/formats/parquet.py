@@ -12,12 +12,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from sanderling.batches import Slice
 from sanderling.catalog import Column
 from sanderling.errors import DataError
 from sanderling.ingest.formats.header import find_columns
 from sanderling.ingest.formats.rows import Numbers, Rows, whole
 from sanderling.ingest.letters import Faults
-from sanderling.ingest.slices import Slice, shorter
+from sanderling.ingest.slices import shorter
 from sanderling.ingest.types.show import show
 
 

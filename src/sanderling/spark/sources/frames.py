@@ -11,13 +11,13 @@ from pyspark import TaskContext
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as spark_types
 
+from sanderling.batches import Slice
 from sanderling.catalog import Stream
 from sanderling.ingest.formats.parquet import ParquetRows
 from sanderling.ingest.formats.rows import Rows, whole
 from sanderling.ingest.judge import Judge
 from sanderling.ingest.letters import Faults
 from sanderling.ingest.read import Ingested
-from sanderling.ingest.slices import Slice
 from sanderling.plans.columns import by_places
 from sanderling.spark.engines.workers import begin_task
 from sanderling.spark.sources.source import COLUMNS, Layout, Packing

@@ -15,10 +15,9 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 
-from sanderling.batches import ROW, TS
+from sanderling.batches import ROW, TS, Slice
 from sanderling.ingest.letters import LETTERS
 from sanderling.ingest.read import Ingested
-from sanderling.ingest.slices import Slice
 from sanderling.simulate.steps import forget_before, next_step, read_step
 from sanderling.spark.engines.workers import begin_task
 from sanderling.spark.sources.source import BlobSource, Layout, Packing, encoding_with, found, left

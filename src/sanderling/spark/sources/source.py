@@ -27,8 +27,8 @@ from sanderling.state.plans import CLASSES, read_thing, write_thing
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from sanderling.batches import Slice
     from sanderling.ingest.read import Ingested
-    from sanderling.ingest.slices import Slice
 
 BLOBS = pa.schema([("shard", pa.int32()), ("blob", pa.binary())])
 COLUMNS = "shard int, blob binary"  # the same, as Spark says it
