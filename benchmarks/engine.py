@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sanderling.batches import ROW, TS, Slice
+from sanderling.batches import ROW, TS, Batch, Slice
 from sanderling.deliver.changes import UpdateLines, gather
 from sanderling.ingest.letters import LETTERS
 from sanderling.ingest.read import Ingested
@@ -17,7 +17,7 @@ from sanderling.operate.shard import Shard
 from sanderling.operate.where.orders import Chooser
 from sanderling.plans.plan import Plan
 from sanderling.route.pack import pack
-from sanderling.route.parcels import Parcel
+from sanderling.route.parcels import batch_in, parcel_of
 from sanderling.state.saved import delta
 
 TICK_US = 1_000_000
@@ -49,17 +49,17 @@ class Engine:
         ts = np.full(n, self.number)
         return pa.table(columns | {"ts": ts, TS: ts * TICK_US, ROW: np.arange(1, n + 1)})
 
-    def shards_say(self, table: pa.Table) -> list[Parcel]:
+    def shards_say(self, table: pa.Table) -> list[Batch]:
         """What the shards make of it; all goes through bytes, as between processes."""
         piece = Slice(self.number, "made", "made", 0, 0, 1, is_last=False)
         (stream,) = self.plan.streams
-        parcels: list[list[bytes]] = [[] for _ in self.shards]
+        batches: list[list[bytes]] = [[] for _ in self.shards]
         read = Ingested(table, LETTERS.empty_table(), table.num_rows)
-        for shard, parcel in pack(stream, piece, read, len(self.shards)):
-            parcels[shard].append(parcel.to_bytes())
+        for shard, batch in pack(stream, piece, read, len(self.shards)):
+            batches[shard].append(parcel_of(batch))
         said = []
-        for engine, mine in zip(self.shards, parcels, strict=True):
-            out = engine.advance([Parcel.from_bytes(data) for data in mine])
+        for engine, mine in zip(self.shards, batches, strict=True):
+            out = engine.advance([batch_in(data) for data in mine])
             delta(engine)
-            said += [p.to_bytes() for p in out]
-        return [Parcel.from_bytes(data) for data in said]
+            said += [parcel_of(b) for b in out]
+        return [batch_in(data) for data in said]

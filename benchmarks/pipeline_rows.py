@@ -21,9 +21,9 @@ from benchmarks import pictures
 from benchmarks.engine import TICK_US, Engine
 from benchmarks.report import report
 from benchmarks.squares import plan_of
+from sanderling.batches import Batch, Kind
 from sanderling.merge.partition import Merge
 from sanderling.route.exchange import Exchange
-from sanderling.route.parcels import Kind, Parcel
 from sanderling.simulate.city import make_city
 from sanderling.simulate.settings import TrafficSettings
 from sanderling.simulate.traffic import Traffic
@@ -86,16 +86,16 @@ class Rows:
         self.into_joins, self.out = (np.zeros(self.queries, np.int64) for _ in range(2))
         self.held = np.zeros((self.queries, self.objects), np.int64)
 
-    def take(self, parcel: Parcel) -> None:
-        query, sign, who = (parcel.table.column(c).to_numpy() for c in ("query", "sign", "c0"))
-        self.out += self._later(parcel)
+    def take(self, batch: Batch) -> None:
+        query, sign, who = (batch.table.column(c).to_numpy() for c in ("query", "sign", "c0"))
+        self.out += self._later(batch)
         np.add.at(self.held, (query, who), sign)
 
-    def take_branch(self, parcel: Parcel) -> None:
-        self.into_joins += self._later(parcel)
+    def take_branch(self, batch: Batch) -> None:
+        self.into_joins += self._later(batch)
 
-    def _later(self, parcel: Parcel) -> I64:
-        query, tick, sign = (parcel.table.column(c).to_numpy() for c in ("query", "tick", "sign"))
+    def _later(self, batch: Batch) -> I64:
+        query, tick, sign = (batch.table.column(c).to_numpy() for c in ("query", "tick", "sign"))
         is_later = tick > TICK_US
         found = np.bincount(query[is_later], np.abs(sign[is_later]), minlength=self.queries)
         return found.astype(np.int64)
@@ -122,12 +122,12 @@ def run(
         table = engine.readings({"id": np.arange(objects), "x": places[0], "y": places[1], "type": kinds})
         said = engine.shards_say(table)
         finished, sent = exchange.split(said)
-        to_merge = [parcel for _, parcel in sent]
-        for parcel in (p for p in to_merge if p.kind == Kind.DELTAS):
-            rows.take_branch(parcel)
-        for parcel in (*merge.advance(to_merge), *finished):
-            if parcel.kind == Kind.DELTAS:
-                rows.take(parcel)
+        to_merge = [batch for _, batch in sent]
+        for batch in (b for b in to_merge if b.kind == Kind.DELTAS):
+            rows.take_branch(batch)
+        for batch in (*merge.advance(to_merge), *finished):
+            if batch.kind == Kind.DELTAS:
+                rows.take(batch)
     passes = {"select": kinds == KIND, "join": np.arange(objects) % FAVOURITES == FIRST}
     _check(asked, rows.held, steps[0], steps[-2], passes)
     moved = _moved(steps[:-1])

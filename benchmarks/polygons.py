@@ -18,11 +18,10 @@ import shapely
 from benchmarks.engine import Engine
 from benchmarks.report import report
 from benchmarks.squares import plan_of
-from sanderling.batches import ROW, TS
+from sanderling.batches import ROW, TS, Kind
 from sanderling.operate.now import Moved
 from sanderling.operate.stream import StreamShard
 from sanderling.plans.plan import Plan
-from sanderling.route.parcels import Kind
 from sanderling.space.polygons import NO_POLYGONS
 
 REASON = "cabs of San Francisco in its neighbourhoods, many times over: the operators of a shard"
@@ -93,9 +92,9 @@ class Try:
         working.apply = timed  # type: ignore[method-assign]
         for rows in np.array_split(np.arange(len(readings)), batches):
             self.engine.number += 1
-            for parcel in self.engine.shards_say(readings.slice(rows[0], len(rows))):
-                if parcel.kind == Kind.DELTAS:
-                    self.told.update(zip(*(c.to_pylist() for c in parcel.table.columns), strict=True))
+            for batch in self.engine.shards_say(readings.slice(rows[0], len(rows))):
+                if batch.kind == Kind.DELTAS:
+                    self.told.update(zip(*(c.to_pylist() for c in batch.table.columns), strict=True))
         return self
 
 

@@ -18,9 +18,9 @@ from benchmarks import pictures
 from benchmarks.engine import Engine
 from benchmarks.report import report
 from benchmarks.squares import plan_of
+from sanderling.batches import Batch, Kind
 from sanderling.operate.where.orders import ByCounts, Chooser, Ordered
 from sanderling.plans.selection import First
-from sanderling.route.parcels import Kind, Parcel
 
 REASON = (
     "rows judged and milliseconds of processor a tick: WHERE first, INSIDE first, and as chosen by counts"
@@ -152,7 +152,7 @@ def _told(script: str, chooser: Chooser, steps: list[dict[str, npt.NDArray[Any]]
         started = time.process_time()
         said = engine.shards_say(table)
         seconds.append(time.process_time() - started)
-        updates += [_rows(parcel) for parcel in said if parcel.kind == Kind.DELTAS]
+        updates += [_rows(batch) for batch in said if batch.kind == Kind.DELTAS]
     rows = (counted.rows - before) / (len(steps) - half)
     usual = 1000 * float(np.median(seconds[half:]))
     said_by_all = np.concatenate(updates, axis=1)
@@ -160,8 +160,8 @@ def _told(script: str, chooser: Chooser, steps: list[dict[str, npt.NDArray[Any]]
     return Told(rows, usual, counted.first.upper(), counted.changes, said_by_all)
 
 
-def _rows(parcel: Parcel) -> npt.NDArray[np.int64]:
-    columns = [parcel.table.column(name).to_numpy() for name in ("tick", "query", "c0", "sign")]
+def _rows(batch: Batch) -> npt.NDArray[np.int64]:
+    columns = [batch.table.column(name).to_numpy() for name in ("tick", "query", "c0", "sign")]
     return np.stack([column.astype(np.int64) for column in columns])
 
 

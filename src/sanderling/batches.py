@@ -1,14 +1,19 @@
-"""The columnar batches that travel between stages.
+"""What travels between stages: batches, each a table with what it is.
 
-readings ──► signed rows, candidates, sightings ──► signed rows
-(ingest)     (operate)                              (merge, deliver)
+source ──► readings ──► shards ──► signed rows, candidates, sightings ──► merge partitions ──► signed rows
+                          └──► late readings, counts, answers ──► delivery ◄──────────────────────┘
+
+From one process to another they are bytes (route/parcels.py).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import Flag, StrEnum, auto
 
 import pyarrow as pa
+
+from sanderling.clock import NOTHING_YET
 
 # Columns that a reading carries beside its own.
 TS = "__ts"
@@ -30,6 +35,70 @@ TURNS = pa.schema(
     ]
 )  # fmt: skip
 
+NOTHING = pa.table({})
+
+
+class To(Flag):
+    """Who takes a batch."""
+
+    SHARDS = auto()
+    MERGE = auto()
+    DELIVERY = auto()
+
+
+class Kind(StrEnum):
+    """What a batch is: who takes it, columns that its table has, and the fields that say the rest of it.
+
+    Where both merge partitions and delivery take it, its template says which of them.
+    """
+
+    to: To
+    columns: tuple[str, ...]
+    fields: tuple[str, ...]
+
+    def __new__(cls, word: str, to: To = To.DELIVERY, columns: str = "", fields: str = "") -> Kind:
+        kind = str.__new__(cls, word)
+        kind._value_, kind.to = word, to
+        kind.columns, kind.fields = tuple(columns.split()), tuple(fields.split())
+        return kind
+
+    # ----- from a source
+    READINGS = "readings", To.SHARDS, f"{TS} {ROW} {LATE}", "stream slice rows min_ts max_ts"
+    # Readings of focal objects, for shards in which they do not live.
+    FOCALS = "focals", To.SHARDS, f"{TS} {LATE}", "stream slice"
+    LETTERS = "letters", To.DELIVERY, "reason file row raw", "stream slice"
+    # ----- from shards; behind their columns stands the select list as c0, c1, …
+    DELTAS = "deltas", To.MERGE | To.DELIVERY, "query tick sign", "stream template"
+    # A shard's nearest, of kNN queries whose lists are new: a row for each object of a list, with the square
+    # of its distance; an empty list is one row of NULLs.
+    CANDIDATES = "candidates", To.MERGE, "query tick d2 key", "stream template shard"
+    # Readings of a shard that may be among the last of all, with their numbers in the shard. A number n
+    # below 0 takes back what the reading ~n gave: the region is gone. HIDDEN, where it stands, marks rows
+    # that count only if their reading has been among the last all the time.
+    LATEST = "latest", To.MERGE, "query tick number", "stream template shard"
+    # Readings of a shard, for the order of all.
+    LISTING = "listing", To.MERGE, "ts key number", "stream shard"
+    # All that matters of what was listed before. The shard shows everybody those that are its own; of the
+    # others those count that are among the last `reach` of all.
+    RELISTING = "relisting", To.MERGE, "ts key number is_own", "stream shard reach"
+    # Readings that triggers take, each with all queries that take it. Nothing is ever taken back.
+    SIGHTINGS = "sightings", To.MERGE, f"tick {QUERIES}", "stream template"
+    # How far a stream has come, and which composed queries begin and end.
+    CLOCK = "clock", To.MERGE, " ".join(TURNS.names), "stream closed_to is_ended"
+    LATE_ROWS = "late", To.DELIVERY, ROW, "stream slice"
+    COUNTS = "counts", To.DELIVERY, "", "stream rows ticks closed_to"
+    # ----- while a plan lives (route/controls.py); the first shard tells merge partitions what they need
+    PLAN = "plan", To.SHARDS | To.MERGE, "", "version"
+    ACTIVATE = "activate", To.SHARDS, "", "stream version"
+    ASK = "ask", To.SHARDS | To.MERGE, "query", "ask stream closed_to"
+    SAID = "said", To.DELIVERY, TS, "stream version"
+    ANSWER = "answer", To.MERGE | To.DELIVERY, "query tick sign", "ask stream template"
+    MARK = "mark", To.DELIVERY, "", "ask version"
+    # ----- beside all that
+    FIGURES = "figures", To.DELIVERY, "operator", "shard"  # what operators did, for EXPLAIN ANALYZE
+    SECONDS = "seconds", To.DELIVERY, "name seconds"
+    PART = "part", To.DELIVERY, "", "file"  # batches in a file (deliver/log.py)
+
 
 @dataclass(frozen=True, slots=True)
 class Slice:
@@ -44,60 +113,26 @@ class Slice:
     is_last: bool  # the stream ends with this slice
 
 
-@dataclass(frozen=True, slots=True)
-class DeltaBatch:
-    """Signed rows of one template: query, tick, sign, then the select list as c0, c1, …"""
-
-    template: int
-    rows: pa.Table
+NO_SLICE = Slice(-1, "", "", 0, 0, 0, is_last=False)
 
 
 @dataclass(frozen=True, slots=True)
-class CandidateBatch:
-    """A shard's nearest, of the kNN queries of one template whose lists are new.
+class Batch:
+    """A table and what it is. Fields that are none of its kind's stay as they are here."""
 
-    A row for each object of a list: query, tick, d2 (the square of its distance), key, then the select
-    list as c0, c1, …; an empty list is one row of NULLs.
-    """
-
-    template: int
-    rows: pa.Table
-
-
-@dataclass(frozen=True, slots=True)
-class ListingBatch:
-    """Readings of a shard, for the order of all: ts, key, and their numbers in the shard.
-
-    `is_anew`: they are all that matters of what was listed before. Then `is_own` says whether the shard shows
-    them to everybody; of the others those count that are among the last `reach` of all.
-    """
-
-    rows: pa.Table
-    is_anew: bool = False
+    kind: Kind
+    table: pa.Table = field(default_factory=lambda: NOTHING)
+    stream: str = ""
+    template: int = -1
+    shard: int = -1  # or, of figures, the merge partition
+    version: int = -1  # of the plan
+    ask: int = -1  # the number of the question
+    closed_to: int = NOTHING_YET  # the last tick of the stream that has closed
+    is_ended: bool = False
+    ticks: int = 0  # that have closed in this turn
+    slice: Slice = NO_SLICE
+    rows: int = 0  # that were read, those that cannot be readings among them
+    min_ts: int = NOTHING_YET  # of all readings of the slice, whichever shard they go to
+    max_ts: int = NOTHING_YET
     reach: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class LatestBatch:
-    """Readings of a shard that may be among the last of all, of the n ROWS queries of one template.
-
-    A row for each reading that a query takes: query, tick, its number in the shard, then the select list
-    as c0, c1, … A number n below 0 takes back what the reading ~n gave: the region is gone.
-    `is_hidden`, where it stands, marks rows that count only if their reading has been among the last all the
-    time.
-    """
-
-    template: int
-    rows: pa.Table
-
-
-@dataclass(frozen=True, slots=True)
-class SightingBatch:
-    """Readings that triggers take, of the branches of one template, each with all queries that take it.
-
-    A row for each reading: tick, queries (a list), then the select list as c0, c1, …, which depends on the
-    reading alone. Nothing is ever taken back.
-    """
-
-    template: int
-    rows: pa.Table
+    file: str = ""

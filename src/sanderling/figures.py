@@ -86,9 +86,9 @@ class Tally:
 
     def __init__(self) -> None:
         self._sums = Figures()
-        self._held: dict[tuple[OperatorId, str], int] = {}  # by operator, and by who holds it
+        self._held: dict[tuple[OperatorId, int], int] = {}  # by operator, and by who holds it
 
-    def take(self, who: str, table: pa.Table) -> None:
+    def take(self, who: int, table: pa.Table) -> None:
         """What one of them did in a batch."""
         for row in table.to_pylist():
             self._sums.add(row["operator"], row["rows_in"], row["rows_out"], row["seconds"])

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from sanderling.batches import Batch
 from sanderling.merge.partition import Merge
 from sanderling.operate.shard import Shard
 from sanderling.plans.plan import Plan, Plans
 from sanderling.route.exchange import Exchange
-from sanderling.route.parcels import Parcel
 
-Carry = Callable[[Parcel], Parcel]
+Carry = Callable[[Batch], Batch]
 
 
 class Engine:
@@ -44,19 +44,19 @@ class Engine:
         """All that remembers."""
         return [*self.shards, *self.partitions]
 
-    def advance(self, parcels: Sequence[list[Parcel]]) -> list[Parcel]:
+    def advance(self, batches: Sequence[list[Batch]]) -> list[Batch]:
         """One batch: what a source has for each shard in, what is to be delivered out."""
-        return self.merged(self.said(parcels))
+        return self.merged(self.said(batches))
 
-    def said(self, parcels: Sequence[list[Parcel]]) -> list[Parcel]:
+    def said(self, batches: Sequence[list[Batch]]) -> list[Batch]:
         """What shards make of it."""
-        mine = zip(self.shards, parcels, strict=True)
+        mine = zip(self.shards, batches, strict=True)
         return [said for shard, own in mine for said in shard.advance([self.carry(p) for p in own])]
 
-    def merged(self, said: Iterable[Parcel]) -> list[Parcel]:
+    def merged(self, said: Iterable[Batch]) -> list[Batch]:
         """What shards said, put together where that needs several of them."""
         finished, sent = self.exchange.split(said)
-        mine: list[list[Parcel]] = [[] for _ in self.partitions]
+        mine: list[list[Batch]] = [[] for _ in self.partitions]
         for number, part in sent:
             mine[number].append(self.carry(part))
         done = (p for merge, parts in zip(self.partitions, mine, strict=True) for p in merge.advance(parts))

@@ -1,6 +1,6 @@
 """Files of a checkpoint: a line that says what is in them, with a checksum, then data.
 
-sanderling 8 plan 1c291ca3 9579     what it is, its format, the sum and the length of what follows
+sanderling 10 plan 1c291ca3 9579    what it is, its format, the sum and the length of what follows
 {…}                                 JSON, Arrow, or both: never anything that runs when it is read
 
 So a file that was cut off, changed, put in another's place or written by another version is refused

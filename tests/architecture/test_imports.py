@@ -23,7 +23,7 @@ ALLOWED: dict[str, set[str]] = {
 
     "settings": set(),
     "types": set(),
-    "batches": set(),
+    "batches": {"clock"},
     "macros": set(),
     "relational": {"errors", "macros"},
     "catalog": {"arrays", "clock", "types"},
@@ -40,7 +40,7 @@ ALLOWED: dict[str, set[str]] = {
     "plans": {"arrays", "catalog", "clock", "figures", "space", "types"},
     # data: the five stages
     "ingest": {"batches", "catalog", "errors", "relational", "types"},
-    "route": {"arrays", "batches", "catalog", "clock", "figures", "ingest", "kernels", "keys", "plans"},
+    "route": {"arrays", "batches", "catalog", "clock", "ingest", "kernels", "keys", "plans"},
     "operate": {
         "arrays", "batches", "catalog", "clock", "figures", "kernels", "keys", "plans", "relational",
         "route", "space", "state",
@@ -56,18 +56,19 @@ ALLOWED: dict[str, set[str]] = {
     "space": {"arrays", "kernels"},
     "state": {"catalog", "encoding", "plans", "route", "sealed"},
     # what puts them together
-    "pipeline": {"merge", "operate", "plans", "route"},
+    "pipeline": {"batches", "merge", "operate", "plans", "route"},
     "spark": {
         "batches", "catalog", "crash", "deliver", "encoding", "errors", "figures", "ingest", "laps",
         "merge", "operate", "plans", "route", "sealed", "settings", "simulate", "state", "types",
     },
     "session": {
-        "clock", "deliver", "errors", "figures", "ingest", "language", "plan", "plans", "route", "sealed",
-        "settings", "spark", "state",
+        "batches", "clock", "deliver", "errors", "figures", "ingest", "language", "plan", "plans", "route",
+        "sealed", "settings", "spark", "state",
     },
     "simulate": {"arrays", "clock", "errors", "kernels", "relational"},
     "demo": {
-        "clock", "deliver", "pipeline", "plan", "plans", "route", "session", "simulate", "spark", "state",
+        "batches", "clock", "deliver", "pipeline", "plan", "plans", "route", "session", "simulate", "spark",
+        "state",
     },
     "command": {
         "deliver", "demo", "errors", "ingest", "language", "plan", "sealed", "settings", "simulate",

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sanderling.batches import Slice
+from sanderling.batches import Batch, Kind, Slice
 from sanderling.clock import tick_end
 from sanderling.deliver.changes import UpdateLines, gather
 from sanderling.figures import Tally
@@ -28,7 +28,7 @@ from sanderling.plans.parts import for_shards
 from sanderling.plans.plan import ALWAYS, Plan, StreamPlan
 from sanderling.route.controls import activate, announce, ask
 from sanderling.route.pack import pack
-from sanderling.route.parcels import Kind, Parcel
+from sanderling.route.parcels import batch_in, parcel_of
 from sanderling.state import saved
 from sanderling.state.plans import PLANS
 
@@ -93,7 +93,7 @@ class DirectRun:
         self.first = self.plan.version
         # What a source sends to every shard; it never sends less.
         self.followed = {s.stream.name: s.focals for s in self.plan.streams}
-        self.waiting: list[tuple[Change, list[Parcel]]] = []
+        self.waiting: list[tuple[Change, list[Batch]]] = []
         # Where among the updates those of a query begin, by its name.
         self.since = {q.name: 0 for q in self.plan.queries}
         self.shard_copies = [Copies(lambda n=n: self._new(n), self.takes_turns) for n in range(self.shards)]
@@ -157,22 +157,22 @@ class DirectRun:
         else:
             ingested = read_slice(stream.stream, piece)
         engines = self.engines
-        parcels: list[list[Parcel]] = [[] for _ in engines]
-        for shard, parcel in pack(stream, piece, ingested, self.shards, self.followed[stream.stream.name]):
-            parcels[shard].append(parcel)
-        self._advance(parcels)
+        batches: list[list[Batch]] = [[] for _ in engines]
+        for shard, batch in pack(stream, piece, ingested, self.shards, self.followed[stream.stream.name]):
+            batches[shard].append(batch)
+        self._advance(batches)
 
-    def _advance(self, parcels: list[list[Parcel]]) -> list[Parcel]:
+    def _advance(self, batches: list[list[Batch]]) -> list[Batch]:
         engine = self._engine()
         # Last shard first: who comes first is not to show.
-        out = engine.merged(reversed(engine.said(parcels)))
+        out = engine.merged(reversed(engine.said(batches)))
         self._collect(out)
         return out
 
     def _engine(self) -> Engine:
         """As it is now: copies take turns, plans grow. All goes through bytes, as between Spark's stages."""
         partitions = [copies.engine for copies in self.merges]
-        return Engine(self.plan, self.engines, partitions, lambda p: Parcel.from_bytes(p.to_bytes()))
+        return Engine(self.plan, self.engines, partitions, carried)
 
     # ----- queries that come and go
 
@@ -210,18 +210,18 @@ class DirectRun:
         """The answer of a query as lines, in order; from shards and merge partitions, not from updates."""
         numbers = np.flatnonzero(pc.equal(self.plan.queries.names, name).to_numpy(zero_copy_only=False))
         numbers = numbers[self.plan.queries.end[numbers] != ALWAYS]
-        told = [p for p in self._tell([ask(7, numbers)]) if p.kind == Kind.ANSWER]
-        assert all(p.header["ask"] == 7 for p in told)
+        told = [b for b in self._tell([ask(7, numbers)]) if b.kind == Kind.ANSWER]
+        assert all(b.ask == 7 for b in told)
         by_template: dict[int, list[pa.Table]] = {}
-        for parcel in told:
-            by_template.setdefault(parcel.header["template"], []).append(parcel.table)
+        for batch in told:
+            by_template.setdefault(batch.template, []).append(batch.table)
         rows = {template: pa.concat_tables(tables) for template, tables in by_template.items()}
         return [line.as_py() for line in UpdateLines(self.plan).of(rows)]
 
-    def _tell(self, parcels: list[Parcel]) -> list[Parcel]:
+    def _tell(self, batches: list[Batch]) -> list[Batch]:
         """A batch without readings: the same to every shard."""
         self._take_turns()
-        return self._advance([parcels for _ in self.engines])
+        return self._advance([batches for _ in self.engines])
 
     def close_to(self, name: str, time: int) -> None:
         """Ends every tick up to the one that contains `time`, as the end of the input would."""
@@ -231,14 +231,14 @@ class DirectRun:
             part = engine.streams[stream.name]
             before = replace(part.clock)
             changes = part.close_to(max(tick_end(time, stream.tick_us), part.clock.closed_to))
-            out += engine.parcels(stream.name, changes)
+            out += engine.told(changes)
             if len(engine.composed):
                 out.append(part.told_of(engine.composed, before, is_first=engine.number == 0))
         self._collect(self._engine().merged(reversed(out)))
 
-    def _collect(self, out: list[Parcel]) -> None:
-        for parcel in (p for p in out if p.kind == Kind.FIGURES):
-            self.figures.take(parcel.header["who"], parcel.table)
+    def _collect(self, out: list[Batch]) -> None:
+        for batch in (b for b in out if b.kind == Kind.FIGURES):
+            self.figures.take(batch.shard, batch.table)
         changes = gather(self.plan, out)
         # Those of all streams in one order, as they are in the end.
         rows = {template: table for change in changes.values() for template, table in change.rows.items()}
@@ -251,6 +251,12 @@ class DirectRun:
         """Saves, forgets everything, and comes back from what was saved."""
         for copies in (*self.shard_copies, *self.merges):
             copies.restart(is_snapshot, self.takes_turns)
+
+
+def carried(batch: Batch) -> Batch:
+    """As between processes, where only what belongs to its kind arrives."""
+    assert {*batch.kind.columns} <= {*batch.table.column_names}, batch.kind
+    return batch_in(parcel_of(batch))
 
 
 def of_csv(plan: Plan) -> Plan:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sanderling.batches import ROW, TS, Slice
+from sanderling.batches import ROW, TS, Batch, Kind, Slice
 from sanderling.ingest.letters import LETTERS
 from sanderling.ingest.read import Ingested
 from sanderling.operate.shard import Shard
@@ -17,7 +17,6 @@ from sanderling.plan.planner import Planner
 from sanderling.plans.parts import for_shards
 from sanderling.plans.plan import Plan
 from sanderling.route.pack import pack
-from sanderling.route.parcels import Kind, Parcel
 from sanderling.state import saved
 from tests.long import IS_LONG, so_many
 
@@ -41,7 +40,7 @@ def inside(tick: int) -> set[int]:
     return set(np.flatnonzero((x >= 0) & (x <= 10) & (y >= 0) & (y <= 10)).tolist())
 
 
-def parcels(plan: Plan, tick: int) -> Iterator[list[Parcel]]:
+def batches(plan: Plan, tick: int) -> Iterator[list[Batch]]:
     """The readings of a tick, slice by slice."""
     x, y = places(tick)
     for first in range(0, KEYS, SLICE):
@@ -50,14 +49,14 @@ def parcels(plan: Plan, tick: int) -> Iterator[list[Parcel]]:
         columns = {"id": ids, "ts": ts, "x": x[ids], "y": y[ids], TS: ts * SECOND, ROW: rows}
         piece = Slice(0, "s", "s", 0, 0, 1, is_last=False)
         ingested = Ingested(pa.table(columns), LETTERS.empty_table(), len(ids))
-        yield [parcel for _, parcel in pack(plan.streams[0], piece, ingested, 1)]
+        yield [batch for _, batch in pack(plan.streams[0], piece, ingested, 1)]
 
 
 def told(shard: Shard, plan: Plan, tick: int) -> list[tuple[int, int]]:
     """Updates while the readings of a tick come, which close the one before."""
     found = []
-    for some in parcels(plan, tick):
-        rows = [p.table for p in shard.advance(some) if p.kind == Kind.DELTAS]
+    for some in batches(plan, tick):
+        rows = [b.table for b in shard.advance(some) if b.kind == Kind.DELTAS]
         found += [
             (s, k)
             for t in rows

@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from sanderling.batches import Batch
 from sanderling.merge.lists import ShardLists
 from sanderling.merge.partition import Merge
 from sanderling.plan.grow.living import LivingPlan
-from sanderling.route.parcels import Parcel
 from sanderling.state import saved
 from tests.engine.direct import DirectRun
 
@@ -126,13 +126,13 @@ def test_a_window_that_comes_over_one_stream_leaves_the_order_of_another_alone(
                    "REGISTER QUERY buses AS SELECT id FROM bus WINDOW 1 ROWS")  # fmt: skip
     run = DirectRun(living.start().plan, 2, living=living)
     feed(run, tmp_path, 1)
-    said: list[Parcel] = []
+    said: list[Batch] = []
     with monkeypatch.context() as patch:
-        patch.setattr(run, "_tell", lambda parcels: said.extend(parcels) or [])
+        patch.setattr(run, "_tell", lambda batches: said.extend(batches) or [])
         run.execute("REGISTER QUERY more AS SELECT id FROM bus WINDOW 2 ROWS")
     advance = run._advance
     with monkeypatch.context() as patch:
-        patch.setattr(run, "_advance", lambda parcels: advance([[*said, *mine] for mine in parcels]))
+        patch.setattr(run, "_advance", lambda batches: advance([[*said, *mine] for mine in batches]))
         (tmp_path / "rows.csv").write_text("id,ts,x,y\n7,3,0,0\n")
         run.feed_file("taxi", tmp_path / "rows.csv")
     run.close_to("taxi", 3_000_000)

@@ -8,14 +8,16 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from sanderling.batches import Batch, Kind
 from sanderling.deliver.courier import WAITING, Courier
 from sanderling.deliver.log import Log
 from sanderling.errors import StateError
-from sanderling.route.parcels import Kind, Parcel
+from sanderling.route.parcels import parcel_of
 
 
 def blobs(n: int) -> pa.Table:
-    return pa.table({"blob": pa.array([Parcel("counts", pa.table({"n": [n]})).to_bytes()], pa.binary())})
+    parcel = parcel_of(Batch(Kind.COUNTS, pa.table({"n": [n]})))
+    return pa.table({"blob": pa.array([parcel], pa.binary())})
 
 
 def finish(courier: Courier) -> None:
@@ -32,10 +34,10 @@ class Delivered:
         self.may_go_on = threading.Event()
         self.may_go_on.set()
 
-    def deliver(self, number: int, parcels: list[Parcel]) -> None:
+    def deliver(self, number: int, batches: list[Batch]) -> None:
         assert self.may_go_on.wait(10)
-        (parcel,) = (p for p in parcels if p.kind != Kind.SECONDS)
-        assert parcel.table.column("n").to_pylist() == [number]
+        (batch,) = (b for b in batches if b.kind != Kind.SECONDS)
+        assert batch.table.column("n").to_pylist() == [number]
         self.numbers.append(number)
         self.delivered = number
 
@@ -90,7 +92,7 @@ def test_a_broken_file_is_refused(tmp_path: Path) -> None:
 
 def test_a_failure_ends_the_run_and_keeps_the_batch(tmp_path: Path) -> None:
     class Full(Delivered):
-        def deliver(self, number: int, parcels: list[Parcel]) -> None:
+        def deliver(self, number: int, batches: list[Batch]) -> None:
             raise OSError(28, "No space left on device")
 
     log = Log(tmp_path)

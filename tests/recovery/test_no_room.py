@@ -13,11 +13,11 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from sanderling.batches import Batch, Kind
 from sanderling.deliver.sinks.files import Delivery
 from sanderling.deliver.targets import Targets
 from sanderling.errors import ConfigError
 from sanderling.plan.planner import Planner
-from sanderling.route.parcels import Kind, Parcel
 from sanderling.session.session import connect
 from tests.long import IS_LONG
 from tests.recovery.runs import output, run, run_without_room
@@ -37,10 +37,10 @@ def room_for(size: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
-def deltas(batch: int) -> list[Parcel]:
+def deltas(batch: int) -> list[Batch]:
     ids = [f"car {batch} {n}" for n in range(9)]
     rows = {"query": pa.array([0] * 9, pa.int32()), "tick": [batch] * 9, "sign": pa.array([1] * 9, pa.int8())}
-    return [Parcel(Kind.DELTAS, pa.table({**rows, "c0": ids}), {"stream": "cars", "template": 0})]
+    return [Batch(Kind.DELTAS, pa.table({**rows, "c0": ids}), "cars", 0)]
 
 
 def delivery(folder: Path) -> Delivery:

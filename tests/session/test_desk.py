@@ -7,11 +7,12 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from sanderling.batches import Batch, Kind
 from sanderling.deliver.log import Log
 from sanderling.errors import SanderlingError, SessionError, StateError
 from sanderling.figures import Figures
 from sanderling.plan.grow.living import LivingPlan
-from sanderling.route.parcels import Kind, Parcel
+from sanderling.route.controls import mark
 from sanderling.session.desk import Desk
 
 STREAM = "CREATE STREAM cars (id STRING, ts BIGINT, x DOUBLE, y DOUBLE) KEY id TIME ts LOCATION (x, y);"
@@ -31,9 +32,9 @@ def desk(tmp_path: Path, plan: LivingPlan) -> Desk:
     return desk
 
 
-def said(work: Path) -> list[Parcel]:
+def said(work: Path) -> list[Batch]:
     log = Log(work / "control")
-    return [parcel for number in log.numbers() for parcel in log.read(number)]
+    return [batch for number in log.numbers() for batch in log.read(number)]
 
 
 def rows(*signed: tuple[int, int, str]) -> pa.Table:
@@ -50,16 +51,15 @@ def template(plan: LivingPlan, query: int) -> int:
     return int(plan.plan().queries.template[query])
 
 
-def answered(work: Path, plan: LivingPlan, query: int, *keys: str) -> list[Parcel]:
+def answered(work: Path, plan: LivingPlan, query: int, *keys: str) -> list[Batch]:
     """What comes back for the last question."""
-    key = [p.header["ask"] for p in said(work) if p.kind == Kind.ASK][-1]
+    key = [b.ask for b in said(work) if b.kind == Kind.ASK][-1]
     table = rows(*((query, 1, key) for key in keys))
-    header = {"ask": key, "template": template(plan, query), "stream": "cars"}
-    return [Parcel(Kind.ANSWER, table, header), Parcel(Kind.MARK, pa.table({}), {"ask": key})]
+    return [Batch(Kind.ANSWER, table, "cars", template(plan, query), ask=key), mark(ask=key)]
 
 
-def deltas(plan: LivingPlan, *signed: tuple[int, int, str]) -> Parcel:
-    return Parcel(Kind.DELTAS, rows(*signed), {"template": template(plan, signed[0][0]), "stream": "cars"})
+def deltas(plan: LivingPlan, *signed: tuple[int, int, str]) -> Batch:
+    return Batch(Kind.DELTAS, rows(*signed), "cars", template(plan, signed[0][0]))
 
 
 def test_a_subscriber_gets_the_answer_then_each_update_once(
@@ -84,9 +84,9 @@ def test_a_query_dropped_before_its_subscriber_had_an_answer(
     change = plan.execute("DROP QUERY everybody")
     desk.turn(change)
     desk.announce(change.version)
-    desk.deliver(0, [*begin, Parcel(Kind.MARK, pa.table({}), {"version": change.version})])
-    key = [p.header["ask"] for p in said(tmp_path) if p.kind == Kind.ASK][-1]
-    desk.deliver(1, [Parcel(Kind.MARK, pa.table({}), {"ask": key})])
+    desk.deliver(0, [*begin, mark(version=change.version)])
+    key = [b.ask for b in said(tmp_path) if b.kind == Kind.ASK][-1]
+    desk.deliver(1, [mark(ask=key)])
     assert [batch.num_rows for batch in early] == [1]
     assert list(late) == []
     with pytest.raises(SessionError) as e:
@@ -101,20 +101,20 @@ def test_what_shards_know_of_a_new_focal_object_is_told_to_all_once_or_again_aft
     desk.turn(change)
     desk.announce(change.version)
     known = pa.table({"id": ["a"], "x": [1.0]})
-    parcels = [
-        Parcel(Kind.SAID, known, {"version": change.version, "stream": "cars"}),
-        Parcel(Kind.MARK, pa.table({}), {"version": change.version}),
+    batches = [
+        Batch(Kind.SAID, known, "cars", version=change.version),
+        mark(version=change.version),
     ]
-    desk.deliver(0, parcels)
-    desk.deliver(1, [Parcel(Kind.MARK, pa.table({}), {"version": change.version})])
-    assert [p.kind for p in said(tmp_path)] == [Kind.PLAN, Kind.MARK, Kind.ACTIVATE]
+    desk.deliver(0, batches)
+    desk.deliver(1, [mark(version=change.version)])
+    assert [b.kind for b in said(tmp_path)] == [Kind.PLAN, Kind.MARK, Kind.ACTIVATE]
     assert said(tmp_path)[-1].table == known
     # Killed after it was told, before that was noted: it is told again, which shards take as known.
     (tmp_path / "delivered.json").unlink()
     again = Desk(tmp_path)
     again.turn(change)
-    again.deliver(0, parcels)
-    assert [p.kind for p in said(tmp_path)][-1] == Kind.ACTIVATE and again.delivered == 0
+    again.deliver(0, batches)
+    assert [b.kind for b in said(tmp_path)][-1] == Kind.ACTIVATE and again.delivered == 0
 
 
 def test_names_are_found_as_statements_find_them(tmp_path: Path, plan: LivingPlan) -> None:
@@ -149,11 +149,11 @@ def test_a_damaged_note_is_refused(tmp_path: Path, text: str) -> None:
 
 
 def test_figures_of_all_batches_add_up(plan: LivingPlan, desk: Desk) -> None:
-    for number, (held, who) in enumerate(((3, "shard 0"), (4, "shard 1"), (5, "shard 0"))):
+    for number, (held, shard) in enumerate(((3, 0), (4, 1), (5, 0))):
         told = Figures()
         told.add("readings cars", 10, 7, 0.25)
         told.hold("readings cars", held)
-        desk.deliver(number, [Parcel(Kind.FIGURES, told.table(), {"who": who, "stream": "cars"})])
+        desk.deliver(number, [Batch(Kind.FIGURES, told.table(), shard=shard)])
     plan.figures = desk.figures
     (listing,) = plan.execute("EXPLAIN ANALYZE everybody").listings
     assert listing.rows[-1][1:] == ("30", "21", "9", "0.750")  # 5 and 4 are held now

@@ -8,8 +8,9 @@ from types import SimpleNamespace
 import numpy as np
 import pyarrow as pa
 
+from sanderling.batches import Batch, Kind
 from sanderling.deliver.log import PARTS
-from sanderling.route.parcels import Kind, Parcel
+from sanderling.route.parcels import batch_in
 from sanderling.settings import Settings
 from sanderling.spark.engines.processor import MergeProcessor
 from sanderling.spark.plans import PlanFolder
@@ -20,9 +21,9 @@ def test_the_name_of_a_shards_part_is_not_hidden_in_a_part_of_the_merge_stage(tm
     merges = MergeProcessor(PlanFolder.in_(tmp_path / "plans"), 0, [0], Settings(), str(tmp_path))
     much = pa.table({"c0": np.random.default_rng(1).random(20_000)})
     rows, name = (
-        Parcel(Kind.DELTAS, much, {"template": 0, "stream": "s"}),
-        Parcel(Kind.PART, pa.table({}), {"file": "a"}),
+        Batch(Kind.DELTAS, much, "s", 0),
+        Batch(Kind.PART, file="a"),
     )
     told = merges.blobs(SimpleNamespace(number=0), "merge-0-1", [rows, name])
-    found = [Parcel.from_bytes(blob) for _, blob in told]
-    assert [(p.kind, p.header["file"]) for p in found] == [(Kind.PART, "merge-0-1.arrow"), (Kind.PART, "a")]
+    found = [batch_in(blob) for _, blob in told]
+    assert [(b.kind, b.file) for b in found] == [(Kind.PART, "merge-0-1.arrow"), (Kind.PART, "a")]

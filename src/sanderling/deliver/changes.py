@@ -1,4 +1,4 @@
-"""A batch's parcels put together: per stream, signed rows in order, dead letters, counts."""
+"""What was said in a turn of all, put together: per stream, signed rows in order, dead letters, counts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sanderling.batches import ROW, Slice
+from sanderling.batches import ROW, Batch, Kind
 from sanderling.catalog import Stream
 from sanderling.clock import NOTHING_YET, show_time
 from sanderling.deliver.order import sort_order
@@ -25,7 +25,6 @@ from sanderling.ingest.letters import LETTERS as LETTER_COLUMNS
 from sanderling.ingest.read import raw_rows
 from sanderling.plans.columns import by_place, by_places
 from sanderling.plans.plan import Plan, Template
-from sanderling.route.parcels import Kind, Parcel
 
 LATE_REASON = "late"
 GATHERED = (Kind.DELTAS, Kind.LETTERS, Kind.LATE_ROWS, Kind.COUNTS)
@@ -65,32 +64,32 @@ class Changes:
         return table.take(pa.array(order))
 
 
-def gather(plan: Plan, parcels: list[Parcel], is_raw_wanted: bool = True) -> dict[str, Changes]:
+def gather(plan: Plan, batches: list[Batch], is_raw_wanted: bool = True) -> dict[str, Changes]:
     """The changes of every stream of the plan; the raw text of late readings costs a second read."""
     changes = {name: Changes() for name in plan.outlets()}
     streams = {s.stream.name: s.stream for s in plan.streams}
     deltas: dict[tuple[str, int], list[pa.Table]] = {}
-    for parcel in (p for p in parcels if p.kind in GATHERED):
-        name = parcel.header["stream"]
-        if parcel.kind == Kind.DELTAS:
-            deltas.setdefault((name, parcel.header["template"]), []).append(parcel.table)
-        elif parcel.kind == Kind.LETTERS:
-            changes[name].letters.append((parcel.header["number"], parcel.table))
-        elif parcel.kind == Kind.LATE_ROWS:
-            number = parcel.header["slice"]["number"]
-            changes[name].letters.append((number, late_letters(streams[name], parcel, is_raw_wanted)))
-        elif parcel.kind == Kind.COUNTS:
-            changes[name].rows_read += parcel.header["rows"]
-            changes[name].ticks += parcel.header["ticks"]
-            changes[name].closed_to = parcel.header["closed_to"]
+    for batch in (b for b in batches if b.kind in GATHERED):
+        name = batch.stream
+        if batch.kind == Kind.DELTAS:
+            deltas.setdefault((name, batch.template), []).append(batch.table)
+        elif batch.kind == Kind.LETTERS:
+            changes[name].letters.append((batch.slice.number, batch.table))
+        elif batch.kind == Kind.LATE_ROWS:
+            letters = late_letters(streams[name], batch, is_raw_wanted)
+            changes[name].letters.append((batch.slice.number, letters))
+        elif batch.kind == Kind.COUNTS:
+            changes[name].rows_read += batch.rows
+            changes[name].ticks += batch.ticks
+            changes[name].closed_to = batch.closed_to
     for (name, template), tables in deltas.items():
         changes[name].rows[template] = pa.concat_tables(tables)
     return changes
 
 
-def late_letters(stream: Stream, parcel: Parcel, is_raw_wanted: bool = True) -> pa.Table:
+def late_letters(stream: Stream, batch: Batch, is_raw_wanted: bool = True) -> pa.Table:
     """Readings that came too late: as they are, where they came along, else read again."""
-    piece, said = Slice(**parcel.header["slice"]), parcel.table
+    piece, said = batch.slice, batch.table
     rows = said.column(ROW).to_numpy()
     n = len(rows)
     raw = [""] * n

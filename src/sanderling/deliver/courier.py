@@ -10,14 +10,14 @@ from contextlib import suppress
 
 import pyarrow as pa
 
+from sanderling.batches import Batch
 from sanderling.deliver.changes import step_back
 from sanderling.deliver.log import Log
 from sanderling.deliver.sinks.sink import Sink
 from sanderling.errors import StateError
 from sanderling.laps import Laps
-from sanderling.route.parcels import Kind, Parcel
+from sanderling.route.controls import told_seconds
 
-NOTHING = pa.table({})
 # Batches that may wait for their delivery; when there are more, Spark waits.
 WAITING = 2
 SECONDS_BETWEEN_LOOKS = 0.1
@@ -35,7 +35,7 @@ class Courier:
         self.log, self.sinks, self.keep_s = log, sinks, keep_s
         self.taken = min(sink.delivered for sink in sinks)
         self._pruned_at = 0.0
-        self._waiting: queue.Queue[tuple[int, list[Parcel]] | None] = queue.Queue(WAITING)
+        self._waiting: queue.Queue[tuple[int, list[Batch]] | None] = queue.Queue(WAITING)
         self._failure: BaseException | None = None
         self._is_closed = threading.Event()
         self._thread = threading.Thread(target=self._run, name="courier", daemon=True)
@@ -66,7 +66,7 @@ class Courier:
         self.log.write(number, blobs)
         laps.end("sink")
         self.taken = number
-        self._put((number, [*self.log.parcels_of(blobs), Parcel(Kind.SECONDS, NOTHING, laps.seconds)]))
+        self._put((number, [*self.log.batches_of(blobs), told_seconds(laps.seconds)]))
 
     def flush(self) -> None:
         """Returns when what was taken so far has been delivered."""
@@ -91,7 +91,7 @@ class Courier:
         self._thread.join()
         self._give_up()
 
-    def _put(self, item: tuple[int, list[Parcel]]) -> None:
+    def _put(self, item: tuple[int, list[Batch]]) -> None:
         while self._failure is None:
             try:
                 return self._waiting.put(item, timeout=SECONDS_BETWEEN_LOOKS)
@@ -109,9 +109,9 @@ class Courier:
             if item is None:
                 self._waiting.task_done()
                 return
-            number, parcels = item
+            number, batches = item
             try:
-                self._deliver(number, parcels)
+                self._deliver(number, batches)
             except BaseException as e:
                 self._failure = e
                 self._waiting.task_done()
@@ -127,10 +127,10 @@ class Courier:
                 self._waiting.get_nowait()
                 self._waiting.task_done()
 
-    def _deliver(self, number: int, parcels: list[Parcel]) -> None:
+    def _deliver(self, number: int, batches: list[Batch]) -> None:
         for sink in self.sinks:
             if number > sink.delivered:
-                sink.deliver(number, parcels)
+                sink.deliver(number, batches)
 
     def _forget(self, number: int) -> None:
         """This batch, or those up to it that are older than they need to be kept; the last one stays."""

@@ -15,7 +15,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from sanderling import crash
-from sanderling.route.parcels import Kind, Parcel
+from sanderling.batches import Batch, Kind
+from sanderling.route.parcels import batch_in, parcel_of
 from sanderling.sealed import NOT_OURS, broken, read, write
 
 PARTS = "parts"
@@ -49,18 +50,18 @@ class Log:
         _write(self._path(number), BATCH, blobs)
         crash.point("after-log")
 
-    def read(self, number: int) -> list[Parcel]:
+    def read(self, number: int) -> list[Batch]:
         """All that a batch said."""
-        return self.parcels_of(_read(self._path(number), BATCH))
+        return self.batches_of(_read(self._path(number), BATCH))
 
-    def parcels_of(self, blobs: pa.Table) -> list[Parcel]:
-        """Parcels that came through Spark as rows of bytes, and those in their parts."""
+    def batches_of(self, blobs: pa.Table) -> list[Batch]:
+        """Batches that came through Spark as rows of bytes, and those in their parts."""
         found = []
-        for parcel in parcels_of(blobs):
-            if parcel.kind == Kind.PART:
-                found += parcels_of(_read(self.folder / PARTS / parcel.header["file"], Kind.PART))
+        for batch in batches_of(blobs):
+            if batch.kind == Kind.PART:
+                found += batches_of(_read(self.folder / PARTS / batch.file, Kind.PART))
             else:
-                found.append(parcel)
+                found.append(batch)
         return found
 
     def remove(self, number: int) -> None:
@@ -71,31 +72,31 @@ class Log:
         path.unlink(missing_ok=True)
 
     def remove_parts(self, blobs: pa.Table) -> None:
-        for parcel in parcels_of(blobs):
-            if parcel.kind == Kind.PART:
-                (self.folder / PARTS / parcel.header["file"]).unlink(missing_ok=True)
+        for batch in batches_of(blobs):
+            if batch.kind == Kind.PART:
+                (self.folder / PARTS / batch.file).unlink(missing_ok=True)
 
     def _path(self, number: int) -> Path:
         return self.folder / f"{number}.arrow"
 
 
-def put_part(folder: str, name: str, parcels: Iterable[Parcel], least: int = LEAST_PART) -> Iterator[bytes]:
-    """Parcels as they go through Spark: as they are, or the name of the part that they were written to.
+def put_part(folder: str, name: str, batches: Iterable[Batch], least: int = LEAST_PART) -> Iterator[bytes]:
+    """Batches as they go through Spark: as they are, or the name of the part that they were written to.
 
     `name` is that of a shard's turn: what is computed again has the same name and the same content.
     """
-    blobs = [p.to_bytes() for p in parcels]
+    blobs = [parcel_of(b) for b in batches]
     if not blobs or sum(map(len, blobs)) < least:
         yield from blobs
         return
     part = pa.table({"blob": pa.array(blobs, pa.binary())}, schema=BLOB)
     _write(Path(folder) / PARTS / name, Kind.PART, part)
-    yield Parcel(Kind.PART, pa.table({}), {"file": name}).to_bytes()
+    yield parcel_of(Batch(Kind.PART, file=name))
 
 
-def parcels_of(blobs: pa.Table) -> list[Parcel]:
-    """Parcels that came through Spark as rows of bytes."""
-    return [Parcel.from_bytes(blob.as_buffer()) for blob in blobs.column("blob")]
+def batches_of(blobs: pa.Table) -> list[Batch]:
+    """Batches that came through Spark as rows of bytes."""
+    return [batch_in(blob.as_buffer()) for blob in blobs.column("blob")]
 
 
 def _write(path: Path, kind: str, blobs: pa.Table) -> None:

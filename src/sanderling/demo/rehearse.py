@@ -14,13 +14,13 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from sanderling.batches import Batch
 from sanderling.demo.run import SHARDS, demo_plan, demo_settings
 from sanderling.demo.scene import Scene
 from sanderling.pipeline import Engine
 from sanderling.plans.parts import for_shards, for_source
 from sanderling.plans.plan import Plan
 from sanderling.route.pack import pack
-from sanderling.route.parcels import Parcel
 from sanderling.simulate.city import make_city
 from sanderling.simulate.steps import write_step
 from sanderling.simulate.traffic import Traffic
@@ -35,8 +35,8 @@ def rehearse() -> Scene:
     scene = Scene(demo_plan("rehearsal.sql"))
     engine = new_engine(scene.plan)
     with tempfile.TemporaryDirectory(prefix="sanderling-rehearsal-") as folder:
-        for step, parcels in enumerate(_steps(scene.plan, Path(folder))):
-            scene.deliver(step, engine.advance(parcels))
+        for step, batches in enumerate(_steps(scene.plan, Path(folder))):
+            scene.deliver(step, engine.advance(batches))
             if step == STEPS // 2:
                 engine = restored(engine, scene.plan)
     return scene
@@ -55,7 +55,7 @@ def new_engine(plan: Plan) -> Engine:
     return Engine.of(slim, SHARDS, SHARDS, {plan.version: slim}.__getitem__)
 
 
-def _steps(plan: Plan, folder: Path) -> Iterator[list[list[Parcel]]]:
+def _steps(plan: Plan, folder: Path) -> Iterator[list[list[Batch]]]:
     """Of each step, what the source has for each shard."""
     from sanderling.spark.sources.simulator import Steps
     from sanderling.spark.sources.source import Packing
@@ -65,10 +65,10 @@ def _steps(plan: Plan, folder: Path) -> Iterator[list[list[Parcel]]]:
     traffic = Traffic(make_city(SEED).centred(), demo_settings(OBJECTS, SEED))
     for step in range(STEPS):
         write_step(folder, step, traffic.step())
-        found: list[list[Parcel]] = [[] for _ in range(SHARDS)]
+        found: list[list[Batch]] = [[] for _ in range(SHARDS)]
         some = range(step, step + 1)
-        for shard, parcel in pack(stream, steps.slice(some), steps.ingested(some), SHARDS):
-            found[shard].append(parcel)
+        for shard, batch in pack(stream, steps.slice(some), steps.ingested(some), SHARDS):
+            found[shard].append(batch)
         yield found
 
 

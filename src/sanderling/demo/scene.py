@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from sanderling.batches import Batch
 from sanderling.clock import show_time
 from sanderling.deliver.changes import gather
 from sanderling.plans.nodes import solve_of
 from sanderling.plans.plan import Plan
-from sanderling.route.parcels import Parcel
 
 TICKS_KEPT = 12
 # The pace is that of the last batches: the first brings all that had waited for Spark.
@@ -44,11 +44,11 @@ class Scene:
         solving = [t.template.id for t in self.plan.trees if solve_of(t.root) is not None]
         self.triggers = {q.name for q in self.plan.queries if q.template in solving}
 
-    def deliver(self, number: int, parcels: list[Parcel]) -> None:
+    def deliver(self, number: int, batches: list[Batch]) -> None:
         """The changes of a batch, tick by tick."""
         self.delivered = number
         (stream,) = self.plan.streams
-        change = gather(self.plan, parcels)[stream.stream.name]
+        change = gather(self.plan, batches)[stream.stream.name]
         found: dict[int, Changes] = {}
         for table in change.rows.values():
             marks = np.stack([table.column(c).to_numpy().astype(np.int64) for c in ("tick", "query", "sign")])

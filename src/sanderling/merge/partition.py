@@ -1,6 +1,6 @@
 """One merge partition: what needs several shards, put together per query.
 
-The engine is pure: parcels in, parcels out. Queries are spread over merge partitions by their
+The engine is pure: batches in, batches out. Queries are spread over merge partitions by their
 numbers, triggers that are bounded in distance by space as well (route/by_space.py); queries that a shard can
 finish never come here.
 """
@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pyarrow as pa
 
+from sanderling.batches import Batch, Kind
 from sanderling.figures import Figures
 from sanderling.merge.composed import Closed, Composed, Input
 from sanderling.merge.latest import MergeLatest, Order
@@ -21,8 +22,6 @@ from sanderling.operate.consolidate import consolidate
 from sanderling.plans import operator_ids
 from sanderling.plans.plan import Plan, Plans, StreamPlan
 from sanderling.route.by_space import Partition
-from sanderling.route.controls import told_figures
-from sanderling.route.parcels import Kind, Parcel
 from sanderling.route.sightings import count
 from sanderling.state.frame import Frame
 from sanderling.state.saved import Saved
@@ -33,7 +32,7 @@ class Merge:
 
     Promises (tests/properties/test_knn.py, test_sql.py):
       exact     signed rows are the difference of two answers, whichever shard they come from
-      complete  a batch's parcels of all shards come together: all shards close the same ticks in it
+      complete  what all shards say in a turn comes together: they close the same ticks in it
     """
 
     def __init__(self, plan: Plan, number: int, plans: Plans | None = None, partitions: int = 1):
@@ -78,7 +77,7 @@ class Merge:
         """The same of rows of the last readings, and of their order."""
         name = plan.stream.name
         templates = {t.id: t for t in plan.templates if t.is_of_last}
-        self.latest = {n: p for n, p in self.latest.items() if p.stream != name or n in templates}
+        self.latest = {n: b for n, b in self.latest.items() if b.stream != name or n in templates}
         if not templates:
             self.orders.pop(name, None)
             return
@@ -101,31 +100,31 @@ class Merge:
         assert self.plans is not None, "a merge partition that turns needs to know where plans are"
         return self.plans(version)
 
-    def advance(self, parcels: list[Parcel]) -> list[Parcel]:
-        """One batch: signed rows and answers come back; what is not to be merged passes through."""
+    def advance(self, batches: list[Batch]) -> list[Batch]:
+        """One turn: signed rows and answers come back; what is not to be merged passes through."""
         out = []
         self.figures.clear()
         # All shards have turned before they closed a tick of this batch.
-        self.turn_to(max((p.header["version"] for p in parcels if p.kind == Kind.PLAN), default=self.version))
+        self.turn_to(max((b.version for b in batches if b.kind == Kind.PLAN), default=self.version))
         for composed in self.composed.values():
             composed.tree.count_anew()
-        together: dict[tuple[str, str, int], list[Parcel]] = {}
-        for parcel in parcels:
-            if self._is_of_last(parcel):
+        together: dict[tuple[str, str, int], list[Batch]] = {}
+        for batch in batches:
+            if self._is_of_last(batch):
                 pass
-            elif parcel.kind in (Kind.CANDIDATES, Kind.DELTAS, Kind.SIGHTINGS):
-                key = (parcel.kind, parcel.header["stream"], parcel.header["template"])
-                together.setdefault(key, []).append(parcel)
-            elif parcel.kind not in (Kind.PLAN, Kind.ASK, Kind.CLOCK) and not self._is_of_branch(parcel):
-                out.append(parcel)
+            elif batch.kind in (Kind.CANDIDATES, Kind.DELTAS, Kind.SIGHTINGS):
+                key = (batch.kind, batch.stream, batch.template)
+                together.setdefault(key, []).append(batch)
+            elif batch.kind not in (Kind.PLAN, Kind.ASK, Kind.CLOCK) and not self._is_of_branch(batch):
+                out.append(batch)
         inputs: dict[int, Input] = {}
         for (kind, stream, template), mine in together.items():
             with self.figures.timed(operator_ids.merge(template)):
                 if kind == Kind.CANDIDATES:
-                    lists = [(p.header["shard"], p.table) for p in mine if p.table.num_rows]
+                    lists = [(b.shard, b.table) for b in mine if b.table.num_rows]
                     rows = self.nearest[template].advance(lists) if lists else pa.table({})
                 else:
-                    rows = pa.concat_tables([p.table for p in mine])
+                    rows = pa.concat_tables([b.table for b in mine])
                     rows = consolidate(rows) if self.templates[template].into is None else rows
             self._count(template, mine, rows)
             into = self.templates[template].into
@@ -133,63 +132,60 @@ class Merge:
                 branch = self.composed[into].planned.branches.index(template)
                 inputs.setdefault(into, Input()).rows[branch] = rows
             elif rows.num_rows:
-                out.append(Parcel(Kind.DELTAS, rows, {"template": template, "stream": stream}))
-        for told in self._latest([p for p in parcels if self._is_of_last(p)]):
-            into = self.templates[told.header["template"]].into
+                out.append(Batch(Kind.DELTAS, rows, stream, template))
+        for told in self._latest([b for b in batches if self._is_of_last(b)]):
+            into = self.templates[told.template].into
             if into is None:
                 out.append(told)
             else:
-                branch = self.composed[into].planned.branches.index(told.header["template"])
+                branch = self.composed[into].planned.branches.index(told.template)
                 inputs.setdefault(into, Input()).rows[branch] = told.table
-        out += self._compose(inputs, [p for p in parcels if p.kind == Kind.CLOCK])
+        out += self._compose(inputs, [b for b in batches if b.kind == Kind.CLOCK])
         if self.is_counting:
             for number, composed in self.composed.items():
                 composed.tree.count_into(self.figures, number)
             if len(self.figures):
-                out.append(told_figures(f"merge {self.number}", "", self.figures))
-        return out + self._answers(parcels)
+                out.append(Batch(Kind.FIGURES, self.figures.table(), shard=self.number))
+        return out + self._answers(batches)
 
-    def _count(self, template: int, came: list[Parcel], told: pa.Table) -> None:
-        self.figures.add(operator_ids.merge(template), sum(count(p.table) for p in came), count(told))
+    def _count(self, template: int, came: list[Batch], told: pa.Table) -> None:
+        self.figures.add(operator_ids.merge(template), sum(count(b.table) for b in came), count(told))
 
     # ----- the last readings of all
 
-    def _is_of_last(self, parcel: Parcel) -> bool:
-        return parcel.kind == Kind.LISTING or (
-            parcel.kind == Kind.CANDIDATES and parcel.header["template"] in self.latest
-        )
+    def _is_of_last(self, batch: Batch) -> bool:
+        return batch.kind in (Kind.LATEST, Kind.LISTING, Kind.RELISTING)
 
-    def _latest(self, parcels: list[Parcel]) -> Iterator[Parcel]:
+    def _latest(self, batches: list[Batch]) -> Iterator[Batch]:
         """Rows of the last readings; before them the order of all readings goes on."""
-        for stream in sorted({p.header["stream"] for p in parcels}):
-            mine = [p for p in parcels if p.header["stream"] == stream and p.table.num_rows]
+        for stream in sorted({b.stream for b in batches}):
+            mine = [b for b in batches if b.stream == stream and b.table.num_rows]
             order = self.orders[stream]
             parts = {n: part for n, part in self.latest.items() if part.stream == stream}
-            anew = [p for p in parcels if p.kind == Kind.LISTING and p.header["is_anew"]]
-            anew = [p for p in anew if p.header["stream"] == stream]
+            anew = [b for b in batches if b.kind == Kind.RELISTING and b.stream == stream]
             if anew:
-                order.begin_anew([_of_shard(p) for p in anew], anew[0].header["reach"])
+                order.begin_anew([_of_shard(b) for b in anew], anew[0].reach)
                 for part in parts.values():
                     part.replace(order)
-            order.append([_of_shard(p) for p in mine if p.kind == Kind.LISTING and not p.header["is_anew"]])
+            order.append([_of_shard(b) for b in mine if b.kind == Kind.LISTING])
             for number, part in parts.items():
-                came = [p for p in mine if p.kind == Kind.CANDIDATES and p.header["template"] == number]
+                came = [b for b in mine if b.kind == Kind.LATEST and b.template == number]
                 with self.figures.timed(operator_ids.merge(number)):
-                    rows = part.advance([_of_shard(p) for p in came], order)
+                    rows = part.advance([_of_shard(b) for b in came], order)
                 self._count(number, came, rows)
                 if rows.num_rows:
-                    yield Parcel(Kind.DELTAS, rows, {"template": number, "stream": stream})
+                    yield Batch(Kind.DELTAS, rows, stream, number)
             order.forget()
 
     # ----- composed queries
 
-    def _is_of_branch(self, parcel: Parcel) -> bool:
-        return parcel.kind == Kind.ANSWER and self.templates[parcel.header["template"]].into is not None
+    def _is_of_branch(self, batch: Batch) -> bool:
+        return batch.kind == Kind.ANSWER and self.templates[batch.template].into is not None
 
-    def _compose(self, inputs: dict[int, Input], clocks: list[Parcel]) -> list[Parcel]:
+    def _compose(self, inputs: dict[int, Input], clocks: list[Batch]) -> list[Batch]:
         closed = dict(self.closed)
         for clock in clocks:
-            closed[clock.header["stream"]] = (clock.header["closed_to"], clock.header["is_ended"])
+            closed[clock.stream] = (clock.closed_to, clock.is_ended)
             for template, composed in self.composed.items():
                 is_mine = np.isin(clock.table.column("query").to_numpy(), composed.planned.queries)
                 if is_mine.any():
@@ -199,7 +195,7 @@ class Merge:
             self.came.append((inputs, closed))
         return self.compose(inputs, closed)
 
-    def compose(self, inputs: dict[int, Input], closed: Closed, without: Sequence[int] = ()) -> list[Parcel]:
+    def compose(self, inputs: dict[int, Input], closed: Closed, without: Sequence[int] = ()) -> list[Batch]:
         """What came for trees goes through them; also again, when a batch is replayed, but for some trees."""
         self.closed = closed
         out = []
@@ -208,8 +204,7 @@ class Merge:
                 continue
             rows = composed.advance(inputs.get(template, Input()), closed)
             if rows.num_rows:
-                header = {"template": template, "stream": composed.planned.outlet}
-                out.append(Parcel(Kind.DELTAS, rows, header))
+                out.append(Batch(Kind.DELTAS, rows, composed.planned.outlet, template))
         return out
 
     # ----- saved and restored
@@ -290,42 +285,42 @@ class Merge:
 
     # ----- whole answers
 
-    def _answers(self, parcels: list[Parcel]) -> list[Parcel]:
+    def _answers(self, batches: list[Batch]) -> list[Batch]:
         """After the rows of a batch are in."""
-        told = [p for p in parcels if p.kind == Kind.ASK]
+        told = [b for b in batches if b.kind == Kind.ASK]
         out = [answer for ask in told for answer in self._own_answers(ask)]
-        asks = {ask.header["ask"]: ask for ask in told}
+        asks = {ask.ask: ask for ask in told}
         for number, ask in asks.items():
-            queries = sorted({q for a in told if a.header["ask"] == number for q in a.header["queries"]})
+            queries = sorted(
+                {q for a in told if a.ask == number for q in a.table.column("query").to_pylist()}
+            )
             of_branches = [
-                p for p in (*parcels, *out)
-                if p.kind == Kind.ANSWER and p.header["ask"] == number and self._is_of_branch(p)
+                b for b in (*batches, *out)
+                if b.kind == Kind.ANSWER and b.ask == number and self._is_of_branch(b)
             ]  # fmt: skip
-            out = [p for p in out if not self._is_of_branch(p)]
+            out = [b for b in out if not self._is_of_branch(b)]
             for template, composed in self.composed.items():
                 rows: dict[int, list[pa.Table]] = {}
-                for parcel in of_branches:
-                    if parcel.header["template"] in composed.planned.branches:
-                        branch = composed.planned.branches.index(parcel.header["template"])
-                        rows.setdefault(branch, []).append(parcel.table)
+                for batch in of_branches:
+                    if batch.template in composed.planned.branches:
+                        branch = composed.planned.branches.index(batch.template)
+                        rows.setdefault(branch, []).append(batch.table)
                 whole = {branch: pa.concat_tables(tables) for branch, tables in rows.items()}
-                answer = composed.answer(queries, whole, ask.header["tick"])
+                answer = composed.answer(queries, whole, ask.closed_to)
                 if answer.num_rows:
-                    header = {"ask": number, "template": template, "stream": composed.planned.outlet}
-                    out.append(Parcel(Kind.ANSWER, answer, header))
+                    out.append(Batch(Kind.ANSWER, answer, composed.planned.outlet, template, ask=number))
         return out
 
-    def _own_answers(self, ask: Parcel) -> Iterator[Parcel]:
+    def _own_answers(self, ask: Batch) -> Iterator[Batch]:
         """Of what is merged here by itself. Each stream of a composed query asks, for its own branches."""
         parts: dict[int, MergeNearest | MergeLatest] = {**self.nearest, **self.latest}
         for template, part in parts.items():
-            if part.template.stream != ask.header["stream"]:
+            if part.template.stream != ask.stream:
                 continue
-            rows = part.answer(ask.header["queries"], ask.header["tick"])
+            rows = part.answer(ask.table.column("query").to_pylist(), ask.closed_to)
             if rows.num_rows:
-                header = {"ask": ask.header["ask"], "template": template, "stream": ask.header["stream"]}
-                yield Parcel(Kind.ANSWER, rows, header)
+                yield Batch(Kind.ANSWER, rows, ask.stream, template, ask=ask.ask)
 
 
-def _of_shard(parcel: Parcel) -> tuple[int, pa.Table]:
-    return parcel.header["shard"], parcel.table
+def _of_shard(batch: Batch) -> tuple[int, pa.Table]:
+    return batch.shard, batch.table

@@ -6,14 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sanderling.arrays import I64
-from sanderling.batches import CandidateBatch, DeltaBatch, LatestBatch, ListingBatch, SightingBatch
 from sanderling.kernels.inside.cross import Moves
 from sanderling.operate.readings.pairs import MoveBatch
 from sanderling.operate.readings.readings import LastReadings
 from sanderling.operate.where.orders import Ordered
 from sanderling.operate.window.past import Past
-
-Change = DeltaBatch | CandidateBatch | LatestBatch | ListingBatch | SightingBatch
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 import pyarrow as pa
 
 from sanderling.arrays import I64
-from sanderling.batches import DeltaBatch
+from sanderling.batches import Batch
 
 At = TypeVar("At", contravariant=True)
 Given = TypeVar("Given", contravariant=True)
@@ -38,7 +38,7 @@ class Turned(NamedTuple):
     """What is left when queries have begun or ended: the state, and what is to be told of it."""
 
     state: Any
-    told: list[Any]
+    told: list[Batch]
 
 
 @runtime_checkable
@@ -61,7 +61,7 @@ class Lives(Protocol):
 class Answers(Protocol):
     """Can tell whole answers."""
 
-    def answer(self, state: Any, queries: list[int], now: Any) -> list[DeltaBatch]:
+    def answer(self, state: Any, queries: list[int], now: Any) -> list[Batch]:
         """Of those of the queries that live, as at the last tick that closed."""
         ...
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sanderling.batches import Batch
 from sanderling.figures import Figures
 from sanderling.operate.changes import Changes
 from sanderling.operate.inside.inside import Inside
 from sanderling.operate.nearest.nearest import Nearest
-from sanderling.operate.now import Change, Moved, Now
+from sanderling.operate.now import Moved, Now
 from sanderling.operate.operator import Operator
 from sanderling.operate.sql.aggregate import Aggregate
 from sanderling.operate.sql.constants import Constants
@@ -30,7 +31,7 @@ from sanderling.plans.plan import Over, StreamPlan
 from sanderling.route.by_space import ALONE, Partition
 from sanderling.space.polygons import Polygons
 
-OfStream = Operator[Now, Moved, Sequence[Change]]
+OfStream = Operator[Now, Moved, Sequence[Batch]]
 
 
 def operator_of(

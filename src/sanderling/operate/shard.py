@@ -1,28 +1,24 @@
-"""One shard: all its streams, and the plan they follow; parcels in, parcels out.
+"""One shard: all its streams, and the plan they follow; batches in, batches out.
 
 The engine is pure: all state is in `StreamShard`, saved and restored as bytes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from sanderling.arrays import I64
-from sanderling.batches import CandidateBatch, LatestBatch, ListingBatch, SightingBatch
+from sanderling.batches import Batch, Kind, To
 from sanderling.clock import NOTHING_YET
-from sanderling.operate.now import Change
 from sanderling.operate.stream import Replayed, StreamShard
 from sanderling.operate.where.orders import Chooser
 from sanderling.operate.window.rows import listing_anew
 from sanderling.plans.plan import Plan, Plans
-from sanderling.route.controls import announce, told_figures
+from sanderling.route.controls import announce, ask
 from sanderling.route.pack import shard_schema
-from sanderling.route.parcels import Kind, Parcel, To
 from sanderling.state.frame import Frame
 from sanderling.state.saved import Saved
 
@@ -40,39 +36,36 @@ class Shard:
         self.composed, self.partners = composed_in(plan), partners_in(plan)
         self.streams = {s.stream.name: StreamShard(s, shard_schema(s), chooser) for s in plan.streams}
 
-    def advance(self, parcels: list[Parcel]) -> list[Parcel]:
-        """One batch: signed rows, late readings and counts come back; dead letters pass through."""
-        out = [p for p in parcels if To.SHARDS not in p.kind.to]
+    def advance(self, batches: list[Batch]) -> list[Batch]:
+        """One turn: signed rows, late readings and counts come back; dead letters pass through."""
+        out = [b for b in batches if To.SHARDS not in b.kind.to]
         for stream in self.streams.values():
             stream.figures.clear()
-        out += self._turn(parcels)
+        out += self._turn(batches)
         for name, stream in self.streams.items():
-            mine = [
-                p for p in parcels if p.kind in (Kind.READINGS, Kind.FOCALS) and p.header["stream"] == name
-            ]
+            mine = [b for b in batches if b.kind in (Kind.READINGS, Kind.FOCALS) and b.stream == name]
             if not mine:
                 continue
             ticks, before = stream.ticks_closed(), replace(stream.clock)
             out += stream.accept(mine)
-            out += self.parcels(name, stream.close())
+            out += self.told(stream.close())
             if len(self.composed):
                 out.append(stream.told_of(self.composed, before, is_first=self.number == 0))
             if self.number == 0:
-                rows = sum(p.header["rows"] for p in mine if p.kind == Kind.READINGS)
-                out.append(_counts(name, rows, stream.ticks_closed() - ticks, stream.told_to))
+                rows, ticks = sum(b.rows for b in mine), stream.ticks_closed() - ticks
+                out.append(Batch(Kind.COUNTS, stream=name, rows=rows, ticks=ticks, closed_to=stream.told_to))
         for name, stream in self.streams.items():
             times = [self.streams[other].told_to for other in self.partners.get(name, ())]
-            out += self.parcels(name, stream.go_on_to(max(times, default=NOTHING_YET)))
+            out += self.told(stream.go_on_to(max(times, default=NOTHING_YET)))
         if self.is_counting:
-            who = f"shard {self.number}"
-            out += [told_figures(who, s.stream.name, s.counted()) for s in self.streams.values()]
-        return out + [answer for p in parcels if p.kind == Kind.ASK for answer in self._answers(p)]
+            out += self.told(Batch(Kind.FIGURES, s.counted().table()) for s in self.streams.values())
+        return out + [answer for b in batches if b.kind == Kind.ASK for answer in self._answers(b)]
 
     # ----- a plan that lives
 
-    def turn_to(self, version: int) -> tuple[list[Parcel], set[str]]:
+    def turn_to(self, version: int) -> tuple[list[Batch], set[str]]:
         """Goes through all versions up to this one: what is said, and the streams that have to be rebuilt."""
-        said: list[Parcel] = []
+        said: list[Batch] = []
         turned: dict[str, int] = {}  # with how far the order of all its readings was known all the time
         for number in range(self.version + 1, version + 1):
             plan = self.plan_of(number)
@@ -84,13 +77,13 @@ class Shard:
                 turned[part.stream.name] = min(reach, turned.get(part.stream.name, reach))
                 known = stream.turn_to(part)
                 if known.num_rows:
-                    said.append(Parcel(Kind.SAID, known, {"version": number, "stream": part.stream.name}))
+                    said.append(Batch(Kind.SAID, known, part.stream.name, version=number))
             self.version, self.composed, self.partners = number, composed_in(plan), partners_in(plan)
         for name, reach in sorted(turned.items()):
             history = self.streams[name].past.history
             if history is not None and history.is_listed:
                 # Windows of the last of all may reach further now.
-                said += self.parcels(name, [listing_anew(history, reach)])
+                said += self.told([listing_anew(history, reach)])
         return said, set(turned)
 
     def begin_at(self, version: int) -> None:
@@ -140,9 +133,9 @@ class Shard:
         assert self.plans is not None, "a shard that turns needs to know where plans are"
         return self.plans(version)
 
-    def _turn(self, parcels: list[Parcel]) -> list[Parcel]:
+    def _turn(self, batches: list[Batch]) -> list[Batch]:
         """Before the readings of a batch: what they find is the new plan."""
-        wanted = max((p.header["version"] for p in parcels if p.kind == Kind.PLAN), default=self.version)
+        wanted = max((b.version for b in batches if b.kind == Kind.PLAN), default=self.version)
         is_new = wanted > self.version
         said, turned = self.turn_to(wanted)
         if is_new and self.number == 0:
@@ -150,45 +143,27 @@ class Shard:
             said.append(announce(wanted))
         for name in turned:
             self.streams[name].rebuild()
-        for parcel in parcels:
-            if parcel.kind == Kind.ACTIVATE:
-                self.streams[parcel.header["stream"]].activate(parcel.header["version"], parcel.table)
+        for batch in batches:
+            if batch.kind == Kind.ACTIVATE:
+                self.streams[batch.stream].activate(batch.version, batch.table)
         return said
 
-    def _answers(self, ask: Parcel) -> Iterator[Parcel]:
-        """After the ticks of a batch have closed."""
+    def _answers(self, asked: Batch) -> Iterator[Batch]:
+        """After the ticks of a turn have closed."""
+        queries = asked.table.column("query").to_pylist()
         for name, stream in self.streams.items():
-            for answer in stream.answer(ask.header["queries"]):
-                header = {"ask": ask.header["ask"], "template": answer.template, "stream": name}
-                yield Parcel(Kind.ANSWER, answer.rows, header)
-            mine = np.intersect1d(ask.header["queries"], stream.plan.regions.query)
+            for answer in stream.answer(queries):
+                yield replace(answer, kind=Kind.ANSWER, ask=asked.ask)
+            mine = np.intersect1d(queries, stream.plan.regions.query)
             merged = {*stream.merged_of(mine.tolist()), *np.intersect1d(mine, self.composed).tolist()}
             if self.number == 0 and merged:
                 # Merge partitions know who the nearest, and which the last, of all shards are, and what
                 # comes of branches.
-                header = {"ask": ask.header["ask"], "stream": name, "tick": stream.clock.closed_to}
-                yield Parcel(Kind.ASK, ask.table, {**header, "queries": sorted(merged)})
+                yield ask(asked.ask, sorted(merged), name, stream.clock.closed_to)
 
-    def parcels(self, stream: str, changes: list[Change]) -> list[Parcel]:
-        """Signed rows, and candidates, which are to be merged with those of other shards."""
-        header = {"stream": stream, "shard": self.number}
-        found = []
-        for change in changes:
-            match change:
-                case ListingBatch():
-                    listed = {"is_anew": change.is_anew, "reach": change.reach}
-                    found.append(Parcel(Kind.LISTING, change.rows, {**header, **listed}))
-                case CandidateBatch() | LatestBatch():
-                    found.append(
-                        Parcel(Kind.CANDIDATES, change.rows, {**header, "template": change.template})
-                    )
-                case SightingBatch():
-                    told = {"template": change.template, "stream": stream}
-                    found.append(Parcel(Kind.SIGHTINGS, change.rows, told))
-                case _:
-                    told = {"template": change.template, "stream": stream}
-                    found.append(Parcel(Kind.DELTAS, change.rows, told))
-        return found
+    def told(self, batches: Iterable[Batch]) -> list[Batch]:
+        """With who tells it."""
+        return [replace(batch, shard=self.number) for batch in batches]
 
 
 def composed_in(plan: Plan) -> I64:
@@ -203,8 +178,3 @@ def partners_in(plan: Plan) -> dict[str, set[str]]:
         for name in tree.streams if len(tree.streams) > 1 else ():
             found.setdefault(name, set()).update(tree.streams)
     return found
-
-
-def _counts(stream: str, rows: int, ticks: int, closed_to: int) -> Parcel:
-    header: dict[str, Any] = {"stream": stream, "rows": rows, "ticks": ticks, "closed_to": closed_to}
-    return Parcel(Kind.COUNTS, pa.table({}), header)

@@ -1,6 +1,6 @@
 """One stream's part of a shard: its objects' last readings and its queries; readings in, changes out.
 
-parcels ──► accept ──► close ──► inside, nearest, windows, sightings ──► changes
+readings ─► accept ──► close ──► inside, nearest, windows, sightings ──► changes
               └─► late readings come back
 """
 
@@ -13,17 +13,10 @@ import numpy as np
 import pyarrow as pa
 
 from sanderling.arrays import I64, int64_of
-from sanderling.batches import (
-    LATE,
-    ROW,
-    TS,
-    TURNS,
-    DeltaBatch,
-    ListingBatch,
-)
+from sanderling.batches import LATE, ROW, TS, TURNS, Batch, Kind
 from sanderling.clock import NOTHING_YET, closed_by, tick_end, tick_ends
 from sanderling.figures import Figures
-from sanderling.operate.now import Change, Moved, Now, Settled
+from sanderling.operate.now import Moved, Now, Settled
 from sanderling.operate.operators import operators_over
 from sanderling.operate.readings.pairs import NO_MOVES, MoveBatch
 from sanderling.operate.readings.readings import LastReadings
@@ -35,7 +28,6 @@ from sanderling.operate.working import Working
 from sanderling.plans import operator_ids
 from sanderling.plans.plan import ALWAYS, NEVER, StreamPlan
 from sanderling.route.pack import focal_columns
-from sanderling.route.parcels import Kind, Parcel
 from sanderling.space.polygons import NO_POLYGONS
 from sanderling.state.frame import Frame
 
@@ -143,34 +135,34 @@ class StreamShard:
 
     # ----- readings in
 
-    def accept(self, parcels: list[Parcel]) -> list[Parcel]:
-        """Takes a batch's readings, slice by slice in order of arrival; late ones come back."""
-        late: list[Parcel] = []
-        for number in sorted({p.header["slice"]["number"] for p in parcels}):
+    def accept(self, batches: list[Batch]) -> list[Batch]:
+        """Takes readings, slice by slice in order of arrival; late ones come back."""
+        late: list[Batch] = []
+        for number in sorted({b.slice.number for b in batches}):
             before = self.clock.max_ts
-            for parcel in (p for p in parcels if p.header["slice"]["number"] == number):
-                refused = self._accept_one(parcel, before)
+            for batch in (b for b in batches if b.slice.number == number):
+                refused = self._accept_one(batch, before)
                 if refused is not None:
                     late.append(refused)
-                self.clock.max_ts = max(self.clock.max_ts, parcel.header["max_ts"])
-                if self.clock.closed_to == NOTHING_YET and parcel.header["min_ts"] != NOTHING_YET:
-                    first = tick_end(parcel.header["min_ts"], self.stream.tick_us)
+                self.clock.max_ts = max(self.clock.max_ts, batch.max_ts)
+                if self.clock.closed_to == NOTHING_YET and batch.min_ts != NOTHING_YET:
+                    first = tick_end(batch.min_ts, self.stream.tick_us)
                     known = self.clock.first_tick
                     self.clock.first_tick = first if known == NOTHING_YET else min(first, known)
-                self.clock.is_ended |= parcel.header["is_last"]
+                self.clock.is_ended |= batch.slice.is_last
         return late
 
-    def _accept_one(self, parcel: Parcel, max_ts_before: int) -> Parcel | None:
-        table = parcel.table
+    def _accept_one(self, batch: Batch, max_ts_before: int) -> Batch | None:
+        table = batch.table
         ends = tick_ends(int64_of(table, TS), self.stream.tick_us)
         is_late = np.asarray(table.column(LATE).to_numpy(), np.bool_) | (ends <= self.clock.closed_to)
         if max_ts_before != NOTHING_YET:
             is_late = is_late | (ends < max_ts_before - self.stream.lateness_us)
-        last = self.objects if parcel.kind == Kind.READINGS else self.focals
+        last = self.objects if batch.kind == Kind.READINGS else self.focals
         readings = table.select(last.schema.names)
         if is_late.any():
             readings = readings.filter(pa.array(~is_late))
-        if parcel.kind == Kind.READINGS:
+        if batch.kind == Kind.READINGS:
             self._see_first(ends[~is_late])
             self.figures.add(operator_ids.readings(self.stream.name), readings.num_rows)
             self.objects.accept(readings)
@@ -178,12 +170,12 @@ class StreamShard:
         else:
             # There may be objects that nobody follows any more, or that only the next version will.
             self._accept_focals(self._followed(readings), is_own=False)
-        if parcel.kind == Kind.FOCALS or not is_late.any():
+        if batch.kind == Kind.FOCALS or not is_late.any():
             return None
         # What came from a file is read there again; a row that was brought comes along.
         kept = [ROW] if self.stream.path or self.stream.format else [*self.objects.schema.names, ROW]
         rows = table.filter(pa.array(is_late)).select(kept)
-        return Parcel(Kind.LATE_ROWS, rows, {"stream": self.stream.name, "slice": parcel.header["slice"]})
+        return Batch(Kind.LATE_ROWS, rows, self.stream.name, slice=batch.slice)
 
     def _see_first(self, ends: I64) -> None:
         if len(ends):
@@ -191,7 +183,7 @@ class StreamShard:
             self.first_own = first if self.first_own == NOTHING_YET else min(first, self.first_own)
 
     def _accept_focals(self, readings: pa.Table, is_own: bool) -> None:
-        """Focal objects that live here are saved as objects; those of other shards come by other parcels."""
+        """Focal objects that live here are saved as objects; those of other shards come by other batches."""
         self.focals.accept(self.waiting.take(readings), is_saved=is_own)
 
     def _followed(self, readings: pa.Table) -> pa.Table:
@@ -207,7 +199,7 @@ class StreamShard:
 
     # ----- ticks
 
-    def close(self) -> list[Change]:
+    def close(self) -> list[Batch]:
         """Closes every tick that the clock has passed."""
         clock, tick_us = self.clock, self.stream.tick_us
         if clock.max_ts == NOTHING_YET:
@@ -226,7 +218,7 @@ class StreamShard:
         end = tick_end(clock.max_ts, self.stream.tick_us) if clock.is_ended else clock.closed_to
         return min(clock.closed_to, end)
 
-    def go_on_to(self, target: int) -> list[Change]:
+    def go_on_to(self, target: int) -> list[Batch]:
         """Of an input that has ended: what leaves and falls silent while other streams of its queries run.
 
         Only they are told of it; for all else the input has ended.
@@ -236,11 +228,11 @@ class StreamShard:
             return []
         branches = {t.id for t in self.plan.templates if t.into is not None}
         changes = self.close_to(target)
-        return [c for c in changes if isinstance(c, ListingBatch) or c.template in branches]
+        return [c for c in changes if c.kind == Kind.LISTING or c.template in branches]
 
-    def close_to(self, target: int) -> list[Change]:
+    def close_to(self, target: int) -> list[Batch]:
         """Closes all ticks up to `target`, stopping where queries begin or end."""
-        deltas: list[Change] = []
+        deltas: list[Batch] = []
         for turn in self._turns_after(self.clock.closed_to):
             if self.clock.closed_to < turn <= target:
                 deltas += self._step(turn - self.stream.tick_us)
@@ -264,7 +256,7 @@ class StreamShard:
             return self.turns
         return sorted({closed_to + self.stream.tick_us, *self.turns})
 
-    def answer(self, queries: list[int]) -> list[DeltaBatch]:
+    def answer(self, queries: list[int]) -> list[Batch]:
         """The whole answers of some queries, as at the last tick that closed."""
         return self.working.answer(queries, self.now)
 
@@ -291,7 +283,7 @@ class StreamShard:
             return
         self.working.settle(Settled(self.now, replayed.moves, replayed.focal_moves))
 
-    def _step(self, target: int) -> list[Change]:
+    def _step(self, target: int) -> list[Batch]:
         if target <= self.clock.closed_to:
             return []
         rows_before = self.objects.row_of.copy()
@@ -306,7 +298,7 @@ class StreamShard:
         focal_moves = self.past.close_focals(target)
         return self.objects.close(target), focal_moves
 
-    def told_of(self, queries: I64, before: Clock, is_first: bool) -> Parcel:
+    def told_of(self, queries: I64, before: Clock, is_first: bool) -> Batch:
         """How far time has come, and which of these queries have begun since, or ended, as the first tells.
 
         What is there from the start begins with the first reading that counts; its shard knows.
@@ -335,10 +327,8 @@ class StreamShard:
         }
         n = len(turns["query"])
         turns |= {"stream": np.full(n, self.stream.name), "has_past": np.full(n, had_readings)}
-        header = {
-            "stream": self.stream.name, "closed_to": int(self.told_to), "is_ended": clock.is_ended
-        }  # fmt: skip
-        return Parcel(Kind.CLOCK, pa.table(turns, schema=TURNS), header)
+        table, closed_to = pa.table(turns, schema=TURNS), int(self.told_to)
+        return Batch(Kind.CLOCK, table, self.stream.name, closed_to=closed_to, is_ended=clock.is_ended)
 
     def counted(self) -> Figures:
         """What was done in this batch, and what is held now."""

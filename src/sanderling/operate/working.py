@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sanderling.batches import DeltaBatch
-from sanderling.operate.inside.tell import Turning, cancelled
-from sanderling.operate.now import Change, Moved, Now, Settled
+from sanderling.batches import Batch
+from sanderling.operate.inside.tell import cancelled
+from sanderling.operate.now import Moved, Now, Settled
 from sanderling.operate.operator import Answers, Lives, Merged, Operator, Places, Settles, Turned
 
 
 class Working:
     """Walks the operators in their order."""
 
-    def __init__(self, operators: Sequence[Operator[Now, Moved, Sequence[Change]]]):
+    def __init__(self, operators: Sequence[Operator[Now, Moved, Sequence[Batch]]]):
         self.operators = operators
         self.states: list[Any] = [None] * len(operators)
 
@@ -22,14 +22,14 @@ class Working:
         """What follows from the readings, made anew."""
         self.states = [operator.new_state(now) for operator in self.operators]
 
-    def apply(self, moved: Moved) -> list[Change]:
+    def apply(self, moved: Moved) -> list[Batch]:
         return [
             change
             for operator, state in zip(self.operators, self.states, strict=True)
             for change in operator.apply(state, moved)
         ]
 
-    def end(self, tick: int, now: Now) -> list[list[Turning]]:
+    def end(self, tick: int, now: Now) -> list[list[Batch]]:
         """Before what happens at `tick`: what regions take back that are gone, operator by operator."""
         return [
             self._turned(place, operator.end(self.states[place], tick, now))
@@ -38,16 +38,16 @@ class Working:
             for place, operator in enumerate(self.operators)
         ]
 
-    def begin(self, tick: int, now: Now, taken_back: list[list[Turning]]) -> list[Change]:
+    def begin(self, tick: int, now: Now, taken_back: list[list[Batch]]) -> list[Batch]:
         """After what happens at `tick`: all that those hold that begin, less what was taken back alike."""
-        changes: list[Change] = []
+        changes: list[Batch] = []
         for place, operator in enumerate(self.operators):
             if isinstance(operator, Lives):
                 came = self._turned(place, operator.begin(self.states[place], tick, now))
                 changes += cancelled(taken_back[place], came)
         return changes
 
-    def _turned(self, place: int, turned: Turned) -> list[Turning]:
+    def _turned(self, place: int, turned: Turned) -> list[Batch]:
         self.states[place] = turned.state
         return turned.told
 
@@ -63,7 +63,7 @@ class Working:
             for operator, state in zip(self.operators, self.states, strict=True)
         )
 
-    def answer(self, queries: list[int], now: Now) -> list[DeltaBatch]:
+    def answer(self, queries: list[int], now: Now) -> list[Batch]:
         return [
             answer
             for operator, state in zip(self.operators, self.states, strict=True)

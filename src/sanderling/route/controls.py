@@ -1,4 +1,4 @@
-"""Parcels that tell shards what to do: another plan, go on with it, say an answer. Each goes to every shard.
+"""Batches that tell shards what to do: another plan, go on with it, say an answer. Each goes to every shard.
 
 PLAN version ──► shards ──► SAID: what each knows of focal objects that are new
                   │             └──► ACTIVATE version, with all that was said ──► its queries begin
@@ -13,16 +13,16 @@ from collections.abc import Iterable, Sequence
 
 import pyarrow as pa
 
-from sanderling.figures import Figures
-from sanderling.route.parcels import Kind, Parcel
+from sanderling.batches import NOTHING, Batch, Kind
+from sanderling.clock import NOTHING_YET
 
 
-def announce(version: int) -> Parcel:
+def announce(version: int) -> Batch:
     """Shards turn to this version of the plan. Without new focal objects its queries begin."""
-    return Parcel(Kind.PLAN, pa.table({}), {"version": version})
+    return Batch(Kind.PLAN, version=version)
 
 
-def activate(version: int, streams: Iterable[str], parcels: Sequence[Parcel]) -> list[Parcel]:
+def activate(version: int, streams: Iterable[str], batches: Sequence[Batch]) -> list[Batch]:
     """The version goes on, in the streams that it has new focal objects in, with what the shards said.
 
     An object lives in one shard, so whose word comes first does not matter.
@@ -30,25 +30,24 @@ def activate(version: int, streams: Iterable[str], parcels: Sequence[Parcel]) ->
     found = []
     for stream in streams:
         tables = [
-            p.table
-            for p in parcels
-            if p.kind == Kind.SAID and p.header["version"] == version and p.header["stream"] == stream
+            b.table for b in batches if b.kind == Kind.SAID and b.version == version and b.stream == stream
         ]
-        table = pa.concat_tables(tables).combine_chunks() if tables else pa.table({})
-        found.append(Parcel(Kind.ACTIVATE, table, {"version": version, "stream": stream}))
+        table = pa.concat_tables(tables).combine_chunks() if tables else NOTHING
+        found.append(Batch(Kind.ACTIVATE, table, stream, version=version))
     return found
 
 
-def told_figures(who: str, stream: str, figures: Figures) -> Parcel:
-    """What operators did in a batch."""
-    return Parcel(Kind.FIGURES, figures.table(), {"who": who, "stream": stream})
+def told_seconds(seconds: dict[str, float]) -> Batch:
+    """What a turn took, by name of lap."""
+    return Batch(Kind.SECONDS, pa.table({"name": list(seconds), "seconds": list(seconds.values())}))
 
 
-def mark(**what: int) -> Parcel:
-    """Comes back to the driver with the batch that it was told in."""
-    return Parcel(Kind.MARK, pa.table({}), what)
+def mark(version: int = -1, ask: int = -1) -> Batch:
+    """Comes back to the driver with all that was said when it was told."""
+    return Batch(Kind.MARK, version=version, ask=ask)
 
 
-def ask(number: int, queries: Iterable[int]) -> Parcel:
+def ask(number: int, queries: Iterable[int], stream: str = "", closed_to: int = NOTHING_YET) -> Batch:
     """The answers of these queries are wanted; `number` tells whose question an ANSWER belongs to."""
-    return Parcel(Kind.ASK, pa.table({}), {"ask": number, "queries": [int(query) for query in queries]})
+    table = pa.table({"query": pa.array(list(queries), pa.int32())})
+    return Batch(Kind.ASK, table, stream, ask=number, closed_to=closed_to)

@@ -1,19 +1,20 @@
-"""What passes from shards to merge partitions: which parcels, and to whom.
+"""What passes from shards to merge partitions: which batches, and to whom.
 
-a shard's parcels ──┬─► finished: straight to delivery
+a shard's batches ──┬─► finished: straight to delivery
                     └─► to be merged ──► rows by query, sightings of triggers by space; plans and time to all
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 
+from sanderling.batches import QUERIES, Batch, Kind, To
 from sanderling.plans.plan import Plan
 from sanderling.route.by_space import by_query, tracts_of
-from sanderling.route.parcels import Kind, Parcel, To
 
 
 class Exchange:
@@ -24,61 +25,48 @@ class Exchange:
         self.tracts = tracts_of(plan)  # by template
         self.partitions = partitions
 
-    def split(self, parcels: Iterable[Parcel]) -> tuple[list[Parcel], list[tuple[int, Parcel]]]:
+    def split(self, batches: Iterable[Batch]) -> tuple[list[Batch], list[tuple[int, Batch]]]:
         """What is finished, and what is to be merged, with the merge partition that each part goes to."""
-        finished: list[Parcel] = []
-        sent: list[tuple[int, Parcel]] = []
-        for parcel in parcels:
-            if self.is_merged(parcel):
-                sent += self._parts(parcel)
+        finished: list[Batch] = []
+        sent: list[tuple[int, Batch]] = []
+        for batch in batches:
+            if self.is_merged(batch):
+                sent += self._parts(batch)
             else:
-                finished.append(parcel)
+                finished.append(batch)
         return finished, sent
 
-    def is_merged(self, parcel: Parcel) -> bool:
+    def is_merged(self, batch: Batch) -> bool:
         """Whether it goes to merge partitions, rather than straight to delivery."""
-        match parcel.kind:
+        match batch.kind:
             case Kind.ANSWER:
-                return self.templates[parcel.header["template"]].into is not None
+                return self.templates[batch.template].into is not None
             case Kind.DELTAS:
-                return self.templates[parcel.header["template"]].is_merged
+                return self.templates[batch.template].is_merged
             case kind:
                 return To.MERGE in kind.to
 
-    def _parts(self, parcel: Parcel) -> Iterator[tuple[int, Parcel]]:
-        if parcel.kind in (Kind.PLAN, Kind.LISTING) or self.partitions == 1:
-            yield from ((number, parcel) for number in range(self.partitions))
-        elif parcel.kind == Kind.ASK:
-            yield from self._asked(parcel)
-        elif parcel.kind == Kind.SIGHTINGS:
-            yield from self._sighted(parcel)
+    def _parts(self, batch: Batch) -> Iterator[tuple[int, Batch]]:
+        columns = batch.kind.columns
+        if self.partitions == 1 or not {"query", QUERIES} & {*columns}:
+            yield from ((number, batch) for number in range(self.partitions))
         else:
-            yield from self._by_query(parcel)
+            shares = self._by_query(batch) if "query" in columns else self._sighted(batch)
+            yield from ((number, replace(batch, table=rows)) for number, rows in shares)
 
-    def _asked(self, parcel: Parcel) -> Iterator[tuple[int, Parcel]]:
-        queries = parcel.header["queries"]
-        for number in sorted({query % self.partitions for query in queries}):
-            mine = [query for query in queries if query % self.partitions == number]
-            yield number, Parcel(Kind.ASK, parcel.table, {**parcel.header, "queries": mine})
+    def _sighted(self, batch: Batch) -> Iterator[tuple[int, pa.Table]]:
+        branch, own = self.tracts.get(batch.template, (0, None))
+        if own is None:
+            return by_query(batch.table, self.partitions)
+        return own.shared_out(branch, batch.table, self.partitions)
 
-    def _sighted(self, parcel: Parcel) -> Iterator[tuple[int, Parcel]]:
-        branch, own = self.tracts.get(parcel.header["template"], (0, None))
-        shares = (
-            by_query(parcel.table, self.partitions)
-            if own is None
-            else own.shared_out(branch, parcel.table, self.partitions)
-        )
-        for number, rows in shares:
-            yield number, Parcel(Kind.SIGHTINGS, rows, parcel.header)
-
-    def _by_query(self, parcel: Parcel) -> Iterator[tuple[int, Parcel]]:
+    def _by_query(self, batch: Batch) -> Iterator[tuple[int, pa.Table]]:
         """Time goes to all, also where nothing begins or ends."""
-        query = parcel.table.column("query").to_numpy()
+        query = batch.table.column("query").to_numpy()
         home, is_everywhere = query % self.partitions, np.zeros(len(query), np.bool_)
-        if parcel.kind == Kind.CLOCK:
+        if batch.kind == Kind.CLOCK:
             for _, own in self.tracts.values():
                 is_everywhere |= np.isin(query, own.queries)
-        numbers = range(self.partitions) if parcel.kind == Kind.CLOCK else np.unique(home).tolist()
+        numbers = range(self.partitions) if batch.kind == Kind.CLOCK else np.unique(home).tolist()
         for number in numbers:
-            mine = pa.array((home == number) | is_everywhere)
-            yield number, Parcel(parcel.kind, parcel.table.filter(mine), parcel.header)
+            yield number, batch.table.filter(pa.array((home == number) | is_everywhere))

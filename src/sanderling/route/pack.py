@@ -1,27 +1,26 @@
-"""A slice's readings to parcels: each object's to its own shard, focal objects' to the others too.
+"""A slice's readings to batches: each object's to its own shard, focal objects' to the others too.
 
-Every shard gets a parcel from every slice, empty or not, with the highest time the slice has seen:
+Every shard gets a batch from every slice, empty or not, with the highest time the slice has seen:
 so all shards know the stream's clock within the same batch.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from sanderling.arrays import I64
-from sanderling.batches import LATE, ROW, TS, Slice
+from sanderling.batches import LATE, ROW, TS, Batch, Kind, Slice
 from sanderling.catalog import Stream
 from sanderling.clock import NOTHING_YET, tick_ends
 from sanderling.ingest.read import Ingested
 from sanderling.kernels.hashing import hash_keys
 from sanderling.keys import Keys
 from sanderling.plans.plan import StreamPlan
-from sanderling.route.parcels import Kind, Parcel
 
 _FOCALS: dict[str, tuple[pa.Array, Keys]] = {}  # by stream, those that were asked for last
 
@@ -62,16 +61,15 @@ def _numbered(stream: str, focals: pa.Array) -> Keys:
 
 def pack(
     plan: StreamPlan, piece: Slice, ingested: Ingested, n_shards: int, focals: pa.Array | None = None
-) -> Iterator[tuple[int, Parcel]]:
-    """Parcels with the shard each goes to; `focals` may hold more keys than the plan's."""
+) -> Iterator[tuple[int, Batch]]:
+    """Batches with the shard each goes to; `focals` may hold more keys than the plan's."""
     readings, stream = ingested.readings, plan.stream
     focals = plan.focals if focals is None else focals
     ts = readings.column(TS).to_numpy()
-    header = {
-        "stream": stream.name, "slice": asdict(piece), "rows": ingested.rows, "is_last": piece.is_last,
-        "max_ts": int(ts.max()) if len(ts) else NOTHING_YET,
-        "min_ts": int(ts.min()) if len(ts) else NOTHING_YET,
-    }  # fmt: skip
+    readings_of = partial(
+        Batch, Kind.READINGS, stream=stream.name, slice=piece, rows=ingested.rows,
+        min_ts=int(ts.min()) if len(ts) else NOTHING_YET, max_ts=int(ts.max()) if len(ts) else NOTHING_YET,
+    )  # fmt: skip
     table = readings.select([*shipped_columns(plan), ROW]).append_column(LATE, pa.array(was_late(ts, stream)))
     table = table.combine_chunks()
     keys = table.column(stream.key)
@@ -79,7 +77,7 @@ def pack(
     home = shard_of(flat, n_shards)
     for shard in range(n_shards):
         mine = table.filter(pa.array(home == shard)) if n_shards > 1 else table
-        yield shard, Parcel(Kind.READINGS, mine, header)
+        yield shard, readings_of(table=mine)
     if len(focals):
         is_focal = _numbered(stream.name, focals).find(flat) >= 0
         narrow = table.select([*focal_columns(stream), LATE])
@@ -87,12 +85,10 @@ def pack(
             # A shard has the readings of its own focal objects anyway.
             others = is_focal & (home != shard)
             if others.any():
-                yield shard, Parcel(Kind.FOCALS, narrow.filter(pa.array(others)), header)
+                yield shard, Batch(Kind.FOCALS, narrow.filter(pa.array(others)), stream.name, slice=piece)
     if ingested.letters.num_rows:
-        yield (
-            piece.number % n_shards,
-            Parcel(Kind.LETTERS, ingested.letters, {"stream": stream.name, "number": piece.number}),
-        )
+        letters = Batch(Kind.LETTERS, ingested.letters, stream.name, slice=piece)
+        yield piece.number % n_shards, letters
 
 
 def shard_schema(plan: StreamPlan) -> pa.Schema:

@@ -1,80 +1,33 @@
-"""Parcels: Arrow tables with a small header as bytes, so that a reading never becomes a row of the JVM."""
+"""Parcels: batches as bytes, so that a reading never becomes a row of the JVM."""
 
 from __future__ import annotations
 
 import json
 import struct
-from dataclasses import dataclass, field
-from enum import Flag, StrEnum, auto
+from dataclasses import asdict
 from typing import Any
 
 import pyarrow as pa
 
-
-class To(Flag):
-    """Who takes a parcel."""
-
-    SHARDS = auto()
-    MERGE = auto()
-    DELIVERY = auto()
+from sanderling.batches import Batch, Kind, Slice
 
 
-class Kind(StrEnum):
-    """What a parcel is, and who takes it; where two do, its template says which of them."""
-
-    to: To
-
-    def __new__(cls, word: str, to: To) -> Kind:
-        kind = str.__new__(cls, word)
-        kind._value_, kind.to = word, to
-        return kind
-
-    # from a source
-    READINGS = "readings", To.SHARDS
-    FOCALS = "focals", To.SHARDS  # readings of focal objects, for shards in which they do not live
-    LETTERS = "letters", To.DELIVERY
-    # from shards
-    DELTAS = "deltas", To.MERGE | To.DELIVERY
-    CANDIDATES = "candidates", To.MERGE
-    LISTING = "listing", To.MERGE
-    SIGHTINGS = "sightings", To.MERGE  # readings for triggers, each with the queries that take it
-    CLOCK = "clock", To.MERGE  # how far a stream has come, and which composed queries begin and end
-    LATE_ROWS = "late", To.DELIVERY
-    COUNTS = "counts", To.DELIVERY
-    # while a plan lives (controls.py); the first shard passes on what merge partitions need to hear
-    PLAN = "plan", To.SHARDS | To.MERGE
-    ACTIVATE = "activate", To.SHARDS
-    ASK = "ask", To.SHARDS | To.MERGE
-    SAID = "said", To.DELIVERY
-    ANSWER = "answer", To.MERGE | To.DELIVERY
-    MARK = "mark", To.DELIVERY
-    # beside all that
-    FIGURES = "figures", To.DELIVERY  # what operators did in a batch, for EXPLAIN ANALYZE
-    SECONDS = "seconds", To.DELIVERY
-    PART = "part", To.DELIVERY  # the name of a file that holds parcels (deliver/log.py)
+def parcel_of(batch: Batch) -> bytes:
+    return b"".join(pieces_of_batch(batch))
 
 
-KINDS = {str(kind): kind for kind in Kind}
+def pieces_of_batch(batch: Batch, is_compressed: bool = True) -> list[bytes | pa.Buffer]:
+    header = {name: getattr(batch, name) for name in batch.kind.fields}
+    if "slice" in header:
+        header["slice"] = asdict(batch.slice)
+    return pieces_of({"table": batch.table}, {"kind": batch.kind, **header}, is_compressed)
 
 
-@dataclass(frozen=True, slots=True)
-class Parcel:
-    """A table and what it is: `kind`, the stream or template it belongs to, and a few numbers."""
-
-    kind: Kind
-    table: pa.Table
-    header: dict[str, Any] = field(default_factory=dict)
-
-    def pieces(self, is_compressed: bool = True) -> list[bytes | pa.Buffer]:
-        return pieces_of({"table": self.table}, {**self.header, "kind": self.kind}, is_compressed)
-
-    def to_bytes(self) -> bytes:
-        return b"".join(self.pieces())
-
-    @classmethod
-    def from_bytes(cls, data: bytes | memoryview | pa.Buffer) -> Parcel:
-        tables, header = tables_from_bytes(data)
-        return cls(KINDS[header.pop("kind")], tables["table"], header)
+def batch_in(parcel: bytes | memoryview | pa.Buffer) -> Batch:
+    tables, header = tables_from_bytes(parcel)
+    if "slice" in header:
+        header["slice"] = Slice(**header["slice"])
+    return Batch(Kind(header.pop("kind")), tables["table"], **header)
 
 
 PLAIN, COMPRESSED = pa.ipc.IpcWriteOptions(), pa.ipc.IpcWriteOptions(compression="lz4")

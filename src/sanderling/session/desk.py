@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sanderling.batches import Batch, Kind
 from sanderling.deliver.log import BLOB, Log
 from sanderling.errors import ODD_CHARACTER, SanderlingError, SessionError, did_you_mean
 from sanderling.figures import Tally
@@ -24,7 +25,7 @@ from sanderling.plan.grow.living import Change
 from sanderling.plans.nodes import solve_of
 from sanderling.plans.plan import ALWAYS, Plan, Template
 from sanderling.route.controls import activate, announce, ask, mark
-from sanderling.route.parcels import Kind, Parcel
+from sanderling.route.parcels import parcel_of
 from sanderling.sealed import broken, read_json, write_json
 from sanderling.session.rows import signed, unsigned
 from sanderling.session.subscription import Subscription
@@ -53,7 +54,7 @@ class Desk:
         self._new_focals: dict[int, list[str]] = {}
         self._dropped: dict[int, list[int]] = {}
         self._gone: set[int] = set()  # queries that no shard has any more
-        self._asked: dict[int, Callable[[list[Parcel]], None]] = {}
+        self._asked: dict[int, Callable[[list[Batch]], None]] = {}
         self._subscribed: dict[int, list[Subscription]] = {}
         self.figures = Tally()  # of this run
 
@@ -77,9 +78,9 @@ class Desk:
     def announce(self, version: int) -> None:
         self._tell([announce(version), mark(version=version)])
 
-    def _tell(self, parcels: list[Parcel]) -> None:
+    def _tell(self, batches: list[Batch]) -> None:
         with self._lock:
-            blobs = pa.array([p.to_bytes() for p in parcels], pa.binary())
+            blobs = pa.array([parcel_of(b) for b in batches], pa.binary())
             self._control.write(self._next, pa.table({"blob": blobs}, schema=BLOB))
             self._next += 1
 
@@ -112,7 +113,7 @@ class Desk:
 
     # ----- questions
 
-    def _ask(self, number: int, then: Callable[[list[Parcel]], None]) -> int:
+    def _ask(self, number: int, then: Callable[[list[Batch]], None]) -> int:
         key = random.getrandbits(62)
         self._asked[key] = then
         self._tell([ask(key, [number]), mark(ask=key)])
@@ -120,7 +121,7 @@ class Desk:
 
     def answer(self, name: str, timeout: float) -> pa.Table:
         number = self.number_of(name)
-        told: Future[list[Parcel]] = Future()
+        told: Future[list[Batch]] = Future()
         key = self._ask(number, told.set_result)
         until = time.monotonic() + timeout
         while True:
@@ -145,8 +146,8 @@ class Desk:
             self._add(number, subscription)
             return subscription
 
-        def begin(parcels: list[Parcel]) -> None:
-            whole = signed(template, [p.table for p in parcels])
+        def begin(batches: list[Batch]) -> None:
+            whole = signed(template, [b.table for b in batches])
             if whole is not None:
                 subscription.give(whole)
             self._add(number, subscription)
@@ -168,37 +169,36 @@ class Desk:
 
     # ----- what comes in, from the courier's thread
 
-    def deliver(self, number: int, parcels: list[Parcel]) -> None:
+    def deliver(self, number: int, batches: list[Batch]) -> None:
         """One batch: updates to subscribers, answers to whoever asked, what was said of focal objects."""
-        self._give([p for p in parcels if p.kind == Kind.DELTAS])
-        for parcel in (p for p in parcels if p.kind == Kind.FIGURES):
-            self.figures.take(parcel.header["who"], parcel.table)
-        marks = [p.header for p in parcels if p.kind == Kind.MARK]
-        for header in marks:
-            if "ask" in header and (then := self._asked.pop(header["ask"], None)) is not None:
-                then([p for p in parcels if p.kind == Kind.ANSWER and p.header["ask"] == header["ask"]])
-        turned = max((header["version"] for header in marks if "version" in header), default=-1)
-        self._activate(turned, parcels)
+        self._give([b for b in batches if b.kind == Kind.DELTAS])
+        for batch in (b for b in batches if b.kind == Kind.FIGURES):
+            self.figures.take(batch.shard, batch.table)
+        marks = [b for b in batches if b.kind == Kind.MARK]
+        for number_asked in [m.ask for m in marks]:
+            if (then := self._asked.pop(number_asked, None)) is not None:
+                then([b for b in batches if b.kind == Kind.ANSWER and b.ask == number_asked])
+        self._activate(max((m.version for m in marks), default=-1), batches)
         self.delivered = number
         write_json(self._path, KIND, {"delivered": self.delivered, "activated": self._activated})
 
-    def _give(self, parcels: list[Parcel]) -> None:
+    def _give(self, batches: list[Batch]) -> None:
         """To each reader the rows of its query, of all shards together: only so they are in order."""
         for number, readers in list(self._subscribed.items()):
             template = self._template(number)
-            rows = [_of(number, p.table) for p in parcels if p.header["template"] == template.id]
+            rows = [_of(number, b.table) for b in batches if b.template == template.id]
             told = signed(template, rows)
             for reader in list(readers) if told is not None else []:
                 reader.give(told)
             with self._lock:
                 self._subscribed[number] = [reader for reader in readers if not reader.is_over]
 
-    def _activate(self, turned: int, parcels: list[Parcel]) -> None:
+    def _activate(self, turned: int, batches: list[Batch]) -> None:
         """All shards have turned to this version: those up to it need wait no longer."""
         told = []
         for version in range(self._activated + 1, turned + 1):
             if version in self._new_focals:
-                told += activate(version, self._new_focals.pop(version), parcels)
+                told += activate(version, self._new_focals.pop(version), batches)
             for number in self._dropped.pop(version, []):
                 with self._lock:
                     self._gone.add(number)

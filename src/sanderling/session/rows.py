@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 import pyarrow as pa
 
+from sanderling.batches import Batch
 from sanderling.deliver.order import sort_order
 from sanderling.plans.columns import by_places
 from sanderling.plans.plan import Template
-from sanderling.route.parcels import Parcel
 
 TICK = pa.timestamp("us")
 
@@ -28,11 +28,11 @@ def signed(template: Template, tables: Iterable[pa.Table]) -> pa.Table | None:
     )
 
 
-def unsigned(template: Template, answers: Iterable[Parcel]) -> pa.Table:
+def unsigned(template: Template, answers: Iterable[Batch]) -> pa.Table:
     """An answer: the columns of the query alone."""
     names = [o.name for o in template.outputs]
     empty = pa.schema([(o.name, o.type.arrow) for o in template.outputs]).empty_table()
-    tables = [pa.Table.from_arrays(_own(template, p.table), names=names) for p in answers]
+    tables = [pa.Table.from_arrays(_own(template, b.table), names=names) for b in answers]
     return pa.concat_tables([empty, *tables]).combine_chunks()
 
 

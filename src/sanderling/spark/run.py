@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
+from sanderling.batches import Batch, Kind
 from sanderling.deliver.ledger import Totals
 from sanderling.deliver.log import Log
 from sanderling.deliver.sinks.files import Delivery
@@ -26,7 +27,7 @@ from sanderling.figures import Tally
 from sanderling.ingest.files import SourceFile
 from sanderling.laps import Laps
 from sanderling.plans.plan import Plan
-from sanderling.route.parcels import Kind, Parcel
+from sanderling.route.controls import told_seconds
 from sanderling.settings import Settings
 from sanderling.spark.checkpoint import agree, note_of, refuse_lost_ledger, working_in
 from sanderling.spark.faults import not_writable
@@ -177,16 +178,17 @@ class TimedSink:
     def delivered(self) -> int:
         return self.sink.delivered
 
-    def deliver(self, number: int, parcels: list[Parcel]) -> None:
+    def deliver(self, number: int, batches: list[Batch]) -> None:
         laps = Laps()
-        self.sink.deliver(number, parcels)
-        for parcel in (p for p in parcels if p.kind == Kind.FIGURES):
-            self.figures.take(parcel.header["who"], parcel.table)
+        self.sink.deliver(number, batches)
+        for batch in (b for b in batches if b.kind == Kind.FIGURES):
+            self.figures.take(batch.shard, batch.table)
         laps.end("delivery")
         if self.on_batch is not None:
-            said = [laps.seconds, *(p.header for p in parcels if p.kind == Kind.SECONDS)]
-            names = sorted({name for seconds in said for name in seconds})
-            self.on_batch(BatchTime(time.monotonic(), {n: [s[n] for s in said if n in s] for n in names}))
+            told = [told_seconds(laps.seconds), *(b for b in batches if b.kind == Kind.SECONDS)]
+            rows = pa.concat_tables([b.table for b in told]).group_by("name").aggregate([("seconds", "list")])
+            seconds = dict(zip(*rows.sort_by("name").to_pydict().values(), strict=True))
+            self.on_batch(BatchTime(time.monotonic(), seconds))
 
 
 def _is_read(

@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from sanderling import crash
+from sanderling.batches import Batch
 from sanderling.deliver.changes import Changes, UpdateLines, gather, letter_lines
 from sanderling.deliver.ledger import Ledger, Totals
 from sanderling.deliver.lock import locked
@@ -16,7 +17,6 @@ from sanderling.deliver.sinks.tables import QueryFolders, refuse_long_names
 from sanderling.deliver.targets import Targets, refuse_filled_folder
 from sanderling.errors import StateError
 from sanderling.plans.plan import Plan
-from sanderling.route.parcels import Parcel
 from sanderling.sealed import broken
 
 # What is under way stands beside its target, so that a rename makes it complete.
@@ -116,13 +116,13 @@ class Delivery:
     def delivered(self) -> int:
         return self.ledger.batch
 
-    def deliver(self, number: int, parcels: list[Parcel]) -> None:
+    def deliver(self, number: int, batches: list[Batch]) -> None:
         """One batch, unless we have it."""
         if number <= self.delivered:
             return
         self._cut()
         crash.point("before-write")
-        changes = gather(self.plan, parcels, is_raw_wanted=self.letters is not None)
+        changes = gather(self.plan, batches, is_raw_wanted=self.letters is not None)
         for name, change in changes.items():
             if self.lines is not None:
                 self.lines.append(name, self.rendering.pieces(change.rows))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from sanderling.route.parcels import Parcel
+from sanderling.batches import Batch
 
 
 class Sink(Protocol):
@@ -17,4 +17,4 @@ class Sink(Protocol):
     def delivered(self) -> int:
         """The last batch that it has; -1 before the first."""
 
-    def deliver(self, number: int, parcels: list[Parcel]) -> None: ...
+    def deliver(self, number: int, batches: list[Batch]) -> None: ...

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sanderling.arrays import I64, Bools
-from sanderling.batches import DeltaBatch
+from sanderling.batches import Batch
 from sanderling.kernels.inside.cross import cross
 from sanderling.kernels.inside.grid import Grid, build_grid
 from sanderling.operate.inside.moving import MovingRegions
@@ -92,11 +92,11 @@ class Inside:
         live = self._with_live(state.is_live | is_beginning, now)
         return Turned(live, self._whole(is_beginning, tick, now))
 
-    def answer(self, state: InsideState, queries: list[int], now: Now) -> list[DeltaBatch]:
+    def answer(self, state: InsideState, queries: list[int], now: Now) -> list[Batch]:
         is_asked = state.is_live & np.isin(self.plan.regions.query, queries)
         return self._whole(is_asked, now.closed_to, now)
 
-    def _whole(self, is_wanted: Bools, tick: int, now: Now, are_leaving: bool = False) -> list[DeltaBatch]:
+    def _whole(self, is_wanted: Bools, tick: int, now: Now, are_leaving: bool = False) -> list[Batch]:
         """All that some regions hold now, as if everybody had just arrived, or were leaving."""
         if not is_wanted.any():
             return []
@@ -123,7 +123,7 @@ class Inside:
 
     # ----- what changes
 
-    def apply(self, state: InsideState, given: Moved) -> list[DeltaBatch]:
+    def apply(self, state: InsideState, given: Moved) -> list[Batch]:
         """The changes of all live queries over the ticks that have just closed."""
         self._probe(state, [o for o in given.due if o.template.over is Over.NOW], given)
         name = operator_ids.inside_all(self.plan.stream.name)
@@ -131,7 +131,7 @@ class Inside:
         with self.asks.figures.timed(name):
             return self._changes(state, given)
 
-    def _changes(self, state: InsideState, given: Moved) -> list[DeltaBatch]:
+    def _changes(self, state: InsideState, given: Moved) -> list[Batch]:
         moves, columns, objects, focals = given.moves, given.columns, given.now.objects, given.now.focals
         pairs = []
         if len(state.still_ids) and len(moves):

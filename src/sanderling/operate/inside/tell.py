@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
 
 from sanderling.arrays import I32, I64
-from sanderling.batches import CandidateBatch, DeltaBatch, LatestBatch, SightingBatch
+from sanderling.batches import Batch, Kind
 from sanderling.kernels.order import ordered_by
 from sanderling.operate.consolidate import consolidate, put_together
 from sanderling.operate.inside.rows import Emission, sightings, signed_rows
@@ -24,9 +24,6 @@ from sanderling.space.polygons import Polygons
 
 NO_NUMBERS = np.empty(0, np.int64)
 
-Told = DeltaBatch | LatestBatch | SightingBatch
-Turning = Told | CandidateBatch
-
 
 @dataclass(frozen=True, slots=True)
 class Tell:
@@ -36,18 +33,17 @@ class Tell:
     asks: Asks
     polygons: Polygons
 
-    def rows(self, found: list[PairBatch], objects: Stored) -> list[DeltaBatch]:
-        """What the pairs, found by bounds and by what is the same for many, turn out to say."""
-        return [told for told in self.held(found, objects, NO_NUMBERS) if isinstance(told, DeltaBatch)]
+    def rows(self, found: list[PairBatch], objects: Stored, number: I64 = NO_NUMBERS) -> list[Batch]:
+        """What the pairs, found by bounds and by what is the same for many, turn out to say.
 
-    def held(self, found: list[PairBatch], objects: Stored, number: I64) -> list[Told]:
-        """The same of readings that windows hold, by row with their numbers."""
+        Readings that windows hold have their numbers, by row.
+        """
         found = [pairs for pairs in found if len(pairs)]
         if not found:
             return []
         pairs = self._exact(PairBatch.concat(found), objects)
         template_of = self.plan.regions.template[pairs.region]
-        told: list[Told] = []
+        told: list[Batch] = []
         for template, constants in zip(self.plan.templates, self.plan.constants, strict=True):
             mine = pairs.take(template_of == template.id) if len(self.plan.templates) > 1 else pairs
             if len(mine):
@@ -58,7 +54,7 @@ class Tell:
 
     def _told(
         self, pairs: PairBatch, template: Template, constants: pa.Table, objects: Stored, number: I64
-    ) -> list[Told]:
+    ) -> list[Batch]:
         emission = self._emission(pairs, template, constants, objects)
         if template.is_sighted:
             return self._sighted(emission, template, objects)
@@ -72,10 +68,10 @@ class Tell:
         seconds = time.perf_counter() - started
         self.asks.figures.add(operator_ids.select(template.id), found, rows.num_rows, seconds)
         if template.is_of_last:
-            return [LatestBatch(template.id, rows)]
-        return [DeltaBatch(template.id, rows)] if rows.num_rows else []
+            return [self._batch(Kind.LATEST, rows, template)]
+        return [self._batch(Kind.DELTAS, rows, template)] if rows.num_rows else []
 
-    def _sighted(self, emission: Emission, template: Template, objects: Stored) -> list[Told]:
+    def _sighted(self, emission: Emission, template: Template, objects: Stored) -> list[Batch]:
         """Readings that met regions, by row; one that met several regions of a query has it several times."""
         order = ordered_by(np.arange(len(emission)), emission.row)
         row, first = np.unique(emission.row[order], return_index=True)
@@ -85,7 +81,7 @@ class Tell:
 
     def sightings(
         self, row: I64, tick: I64, start: I32, query: I32, template: Template, objects: Stored
-    ) -> list[Told]:
+    ) -> list[Batch]:
         """Readings of a branch of triggers, with the queries that take them."""
         if not len(query):
             return []
@@ -93,7 +89,10 @@ class Tell:
         rows = sightings(row, tick, start, query, template, objects.store)
         seconds = time.perf_counter() - started
         self.asks.figures.add(operator_ids.select(template.id), len(query), len(query), seconds)
-        return [SightingBatch(template.id, rows)]
+        return [self._batch(Kind.SIGHTINGS, rows, template)]
+
+    def _batch(self, kind: Kind, rows: pa.Table, template: Template) -> Batch:
+        return Batch(kind, rows, self.plan.stream.name, template.id)
 
     def _count(self, pairs: PairBatch, template: Template) -> None:
         ordered = self.asks.orders.get(template.id)
@@ -136,16 +135,16 @@ class Tell:
                 figures.add(where, len(some), np.count_nonzero(is_in[some]))
 
 
-def cancelled(gone: Sequence[Turning], came: Sequence[Turning]) -> list[Turning]:
+def cancelled(gone: Sequence[Batch], came: Sequence[Batch]) -> list[Batch]:
     """What regions took back and others began with: a row of a table may be there again, in another shape.
 
     The last of all shards, and what triggers saw, are put together elsewhere.
     """
-    parts: dict[int, list[pa.Table]] = {}
-    for batch in (*gone, *came):
-        if isinstance(batch, DeltaBatch):
-            parts.setdefault(batch.template, []).append(batch.rows)
-    both = {b.template for b in gone} & {b.template for b in came} & parts.keys()
-    alone: list[Turning] = [batch for batch in (*gone, *came) if batch.template not in both]
-    found = [DeltaBatch(template, consolidate(pa.concat_tables(parts[template]))) for template in both]
-    return alone + [batch for batch in found if batch.rows.num_rows]
+    told = [*gone, *came]
+    deltas = {batch.template: batch for batch in told if batch.kind == Kind.DELTAS}
+    both = {b.template for b in gone} & {b.template for b in came} & deltas.keys()
+    alone = [batch for batch in told if batch.template not in both]
+    for template in both:
+        parts = [batch.table for batch in told if batch.template == template]
+        alone.append(replace(deltas[template], table=consolidate(pa.concat_tables(parts))))
+    return [batch for batch in alone if batch.table.num_rows]

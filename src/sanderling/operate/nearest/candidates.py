@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from sanderling.arrays import I64, key_ranks
-from sanderling.batches import CandidateBatch
+from sanderling.batches import Batch, Kind
 from sanderling.kernels.nearest.seekers import Lists
 from sanderling.operate.inside.rows import Emission, signed_rows
 from sanderling.operate.readings.readings import LastReadings
@@ -22,7 +22,7 @@ class Candidates:
 
     plan: StreamPlan
 
-    def of(self, lists: Lists, ids: I64, objects: LastReadings) -> Iterator[CandidateBatch]:
+    def of(self, lists: Lists, ids: I64, objects: LastReadings) -> Iterator[Batch]:
         """By template; the queries of `lists` are counted as `ids` has them."""
         if not len(lists.tick):
             return
@@ -52,9 +52,8 @@ class Candidates:
                 pa.array(nobody[f.name], f.type) if f.name in nobody else pa.nulls(len(empty), f.type)
                 for f in schema
             ]
-            yield CandidateBatch(
-                template.id, pa.concat_tables([told, pa.Table.from_arrays(none, schema=schema)])
-            )
+            told = pa.concat_tables([told, pa.Table.from_arrays(none, schema=schema)])
+            yield Batch(Kind.CANDIDATES, told, plan.stream.name, template.id)
 
     def _cut(self, owner: I64, lists: Lists, k: I64, objects: LastReadings) -> I64:
         """Of lists that are longer than k, since some are as far as the k-th, the first k by key.

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sanderling.arrays import I32, I64, Bools
-from sanderling.batches import CandidateBatch
+from sanderling.batches import Batch
 from sanderling.kernels.nearest.influence import advance, begin_all, end_all
 from sanderling.kernels.nearest.seekers import FocalPlaces, Lists
 from sanderling.operate.nearest.candidates import Candidates
@@ -119,23 +119,23 @@ class Nearest:
 
     # ----- what changes
 
-    def apply(self, state: NearestState, given: Moved) -> list[CandidateBatch]:
+    def apply(self, state: NearestState, given: Moved) -> list[Batch]:
         """The new lists of all live queries over the ticks that have just closed."""
         figures, name = self.asks.figures, operator_ids.nearest_all(self.plan.stream.name)
         figures.add(name, len(given.moves))
         with figures.timed(name):
             batches = self._lists(state, given)
         for batch in batches:
-            figures.add(operator_ids.inside(batch.template), rows_out=batch.rows.num_rows)
-            figures.add(operator_ids.select(batch.template), batch.rows.num_rows, batch.rows.num_rows)
+            figures.add(operator_ids.inside(batch.template), rows_out=batch.table.num_rows)
+            figures.add(operator_ids.select(batch.template), batch.table.num_rows, batch.table.num_rows)
         return batches
 
-    def _lists(self, state: NearestState, given: Moved) -> list[CandidateBatch]:
+    def _lists(self, state: NearestState, given: Moved) -> list[Batch]:
         columns, focal_moves = given.columns, given.focal_moves
         objects, focals = given.now.objects, given.now.focals
         coming = np.stack([columns.new_x, columns.new_y], axis=1)
         places = FocalPlaces(focal_moves.tick, focal_moves.object, *focals.places(focal_moves.new_row))
-        batches: list[CandidateBatch] = []
+        batches: list[Batch] = []
         for part in self._parts(state):
             part.take_in(objects, focals, given.rows_before, coming)
             changes = part.changes(given.moves, columns)

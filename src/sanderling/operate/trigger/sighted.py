@@ -13,10 +13,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sanderling.arrays import I64, Bools
+from sanderling.batches import Batch
 from sanderling.figures import Figures
 from sanderling.kernels.trigger.sightings import listed
 from sanderling.operate.inside.meet import Live, Meet, Passage
-from sanderling.operate.inside.tell import Tell, Told
+from sanderling.operate.inside.tell import Tell
 from sanderling.operate.now import Moved, Now
 from sanderling.operate.operator import Turned
 from sanderling.operate.trigger.events import Events
@@ -88,7 +89,7 @@ class Sighted:
 
     # ----- what is seen
 
-    def apply(self, state: SightedState, given: Moved) -> list[Told]:
+    def apply(self, state: SightedState, given: Moved) -> list[Batch]:
         """The events of the ticks that have just closed."""
         past = given.now.past
         if past.events is None or not state.live.is_live.any():
@@ -97,7 +98,7 @@ class Sighted:
         with self.asks.figures.timed(self.name):
             return self._told(state, past, [o for o in given.due if o.template.is_sighted])
 
-    def _told(self, state: SightedState, past: Past, due: Sequence[Ordered] = ()) -> list[Told]:
+    def _told(self, state: SightedState, past: Past, due: Sequence[Ordered] = ()) -> list[Batch]:
         events = past.events
         if events is None or not len(events):
             return []
@@ -110,10 +111,10 @@ class Sighted:
         if len(state.live):
             passage = Passage(row, events.ticks(row), comes, truth)
             for pairs in self.meet.pairs(state.live, passage, events, past):
-                told += self.tell.held(pairs, events, row)
+                told += self.tell.rows(pairs, events, row)
         return told
 
-    def _listed(self, template: Template, ids: I64, truth: Bools, events: Events) -> list[Told]:
+    def _listed(self, template: Template, ids: I64, truth: Bools, events: Events) -> list[Batch]:
         """Events with the queries of one template that take them, wherever they are."""
         is_there, row = ~np.isnan(events.x), np.arange(len(events))
         if template.id in self.asks.slots:

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from sanderling.arrays import I64, Bools
-from sanderling.batches import ListingBatch
+from sanderling.batches import Batch, Kind
 from sanderling.clock import ALWAYS, NEVER
 from sanderling.operate.window.holder import NO_ROWS, Closing
 from sanderling.plans.window import Rows
@@ -47,19 +47,20 @@ class RowsHolder:
         return self.history.closed_to
 
 
-def listing(history: History) -> ListingBatch:
+def listing(history: History) -> Batch:
     """The new readings, for the order of all."""
-    return ListingBatch(_listed(history, np.arange(history.first_new, len(history))))
+    rows = np.arange(history.first_new, len(history))
+    return Batch(Kind.LISTING, _listed(history, rows), history.stream.name)
 
 
-def listing_anew(history: History, reach: int) -> ListingBatch:
+def listing_anew(history: History, reach: int) -> Batch:
     """The readings that may be among the last of all, now that windows have come or gone.
 
     `reach` is how far it was before.
     """
     rows = np.flatnonzero(history.held_by({w for w in history.windows if w.is_of_all}))
     told = _listed(history, rows).append_column("is_own", pa.array(history.is_own[rows]))
-    return ListingBatch(told, is_anew=True, reach=reach)
+    return Batch(Kind.RELISTING, told, history.stream.name, reach=reach)
 
 
 def _listed(history: History, rows: I64) -> pa.Table:

@@ -16,10 +16,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sanderling.arrays import I64, Bools
-from sanderling.batches import HIDDEN, DeltaBatch, LatestBatch, ListingBatch
+from sanderling.batches import HIDDEN, Batch, Kind
 from sanderling.figures import Figures
 from sanderling.operate.inside.meet import Live, Meet, Passage
-from sanderling.operate.inside.tell import Tell, Told
+from sanderling.operate.inside.tell import Tell
 from sanderling.operate.now import Moved, Now
 from sanderling.operate.operator import Turned
 from sanderling.operate.where.asks import Asks
@@ -91,11 +91,11 @@ class Windowed:
         told = [self._marked(batch, now.past) for batch in self._whole(is_beginning, tick, now.past)]
         return Turned(Live.of(self.plan.regions, state.is_live | is_beginning), told)
 
-    def _marked(self, batch: Told, past: Past) -> Told:
+    def _marked(self, batch: Batch, past: Past) -> Batch:
         """Of the last of all: with a mark at those that met a region where it is hidden."""
-        if not isinstance(batch, LatestBatch):
+        if batch.kind != Kind.LATEST:
             return batch
-        regions, history, rows = self.plan.regions, past.held, batch.rows
+        regions, history, rows = self.plan.regions, past.held, batch.table
         mine = np.flatnonzero((regions.template == batch.template) & (regions.focal >= 0))
         if not len(mine) or not rows.num_rows:
             return batch
@@ -106,20 +106,19 @@ class Windowed:
         focal_of[regions.query[mine]] = regions.focal[mine]
         focal = focal_of[rows.column("query").to_numpy()]
         is_hidden = (focal >= 0) & past.whereabouts.is_hidden(ticks, focal)
-        return LatestBatch(batch.template, rows.append_column(HIDDEN, pa.array(is_hidden)))
+        return replace(batch, table=rows.append_column(HIDDEN, pa.array(is_hidden)))
 
-    def answer(self, state: Live, queries: list[int], now: Now) -> list[DeltaBatch]:
+    def answer(self, state: Live, queries: list[int], now: Now) -> list[Batch]:
         """But for the last of all, which the merge stage knows."""
         is_asked = state.is_live & ~self._is_of_all & np.isin(self.plan.regions.query, queries)
-        told = self._whole(is_asked, now.closed_to, now.past)
-        return [batch for batch in told if isinstance(batch, DeltaBatch)]
+        return self._whole(is_asked, now.closed_to, now.past)
 
     def merged_of(self, queries: list[int]) -> list[int]:
         """Those of the queries whose windows hold the last readings of all shards together."""
         mine: list[int] = np.intersect1d(queries, self.plan.regions.query[self._is_of_all]).tolist()
         return mine
 
-    def _whole(self, is_wanted: Bools, tick: int, past: Past) -> list[Told]:
+    def _whole(self, is_wanted: Bools, tick: int, past: Past) -> list[Batch]:
         """All that some regions hold now, as if every reading had just come."""
         if not is_wanted.any():
             return []
@@ -131,15 +130,15 @@ class Windowed:
 
     # ----- what changes
 
-    def apply(self, state: Live, given: Moved) -> list[Told | ListingBatch]:
+    def apply(self, state: Live, given: Moved) -> list[Batch]:
         """The changes of all live queries over the ticks that have just closed."""
         past = given.now.past
         with self.asks.figures.timed(operator_ids.windows_all(self.plan.stream.name)):
             due = [o for o in given.due if o.template.window is not None]
-            told: list[Told | ListingBatch] = [*self._changes(state, past, due)]
+            told: list[Batch] = [*self._changes(state, past, due)]
         return [*told, listing(past.held)] if past.held.is_listed else told
 
-    def _changes(self, state: Live, past: Past, due: Sequence[Ordered]) -> list[Told]:
+    def _changes(self, state: Live, past: Past, due: Sequence[Ordered]) -> list[Batch]:
         if not state.is_live.any():
             return []
         history, is_used = past.held, self._used(state.is_live)
@@ -181,27 +180,23 @@ class Windowed:
 
     # ----- readings meet regions
 
-    def _told(self, live: Live, passage: Passage, past: Past) -> list[Told]:
+    def _told(self, live: Live, passage: Passage, past: Past) -> list[Batch]:
         if not len(passage):
             return []
-        history, told = past.held, list[Told]()
+        history, told = past.held, list[Batch]()
         self.asks.figures.add(operator_ids.windows_all(self.plan.stream.name), len(passage))
         truth = self.asks.judged(history, passage.row)
         judged = replace(passage, is_in=truth[self.rule_condition] & passage.is_in[self.rule_window])
         for pairs in self.meet.pairs(live, judged, history, past):
-            told += self.tell.held(pairs, history, history.number)
+            told += self.tell.rows(pairs, history, history.number)
         return told
 
 
-def _turned(batch: Told) -> Told:
+def _turned(batch: Batch) -> Batch:
     """What came, going."""
-    if isinstance(batch, LatestBatch):
-        at = batch.rows.column_names.index("number")
-        number = pc.bit_wise_not(batch.rows.column("number"))
-        return LatestBatch(batch.template, batch.rows.set_column(at, "number", number))
-    at = batch.rows.column_names.index("sign")
-    sign = pc.negate(batch.rows.column("sign"))
-    return DeltaBatch(batch.template, batch.rows.set_column(at, "sign", sign))
+    name, turn = ("number", pc.bit_wise_not) if batch.kind == Kind.LATEST else ("sign", pc.negate)
+    at = batch.table.column_names.index(name)
+    return replace(batch, table=batch.table.set_column(at, name, turn(batch.table.column(name))))
 
 
 def _held_by(history: History, window: Window, is_used: bool) -> Bools:

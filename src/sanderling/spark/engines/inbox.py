@@ -19,7 +19,8 @@ import pyarrow as pa
 from pyspark import TaskContext
 from pyspark.sql import SparkSession
 
-from sanderling.route.parcels import Parcel
+from sanderling.batches import Batch
+from sanderling.route.parcels import batch_in, parcel_of, pieces_of_batch
 
 # How Spark calls the number of the batch that a task belongs to.
 BATCH = "streaming.sql.batchId"
@@ -42,15 +43,15 @@ class Inbox:
 
     folder: str | None = None
 
-    def put(self, parcel: Parcel) -> bytes:
+    def put(self, batch: Batch) -> bytes:
         """What goes through Spark."""
-        if self.folder is None or parcel.table.nbytes < LEAST_BYTES:
-            return parcel.to_bytes()
+        if self.folder is None or batch.table.nbytes < LEAST_BYTES:
+            return parcel_of(batch)
         place = Path(self.folder, str(batch_now()))
         place.mkdir(parents=True, exist_ok=True)
         path = place / uuid.uuid4().hex
         with open(path, "wb") as file:
-            for piece in parcel.pieces(is_compressed=False):
+            for piece in pieces_of_batch(batch, is_compressed=False):
                 file.write(piece)
         return NAME + os.fsencode(path)
 
@@ -66,9 +67,9 @@ def inbox_of(spark: SparkSession, work: Path) -> Inbox:
     return Inbox(str(work.resolve() / "inbox") if is_local else None)
 
 
-def parcel_of(blob: bytes | memoryview) -> Parcel:
+def batch_of(blob: bytes | memoryview) -> Batch:
     """What was put, from wherever it is."""
     if bytes(blob[: len(NAME)]) != NAME:
-        return Parcel.from_bytes(blob)
+        return batch_in(blob)
     with pa.memory_map(os.fsdecode(bytes(blob[len(NAME) :]))) as file:
-        return Parcel.from_bytes(file.read_buffer())
+        return batch_in(file.read_buffer())

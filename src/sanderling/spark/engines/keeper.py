@@ -6,7 +6,7 @@ every worker of this machine hands its turn to the keeper, through a Unix socket
 
 worker ──── tags of the last saved states ──────► keeper
        ◄─── where among them it stands ──────────
-       ──── deltas that it missed, parcels ─────►        advance
+       ──── deltas that it missed, batches ─────►        advance
        ◄─── delta, and what goes on ─────────────
 
 What is saved is the truth, a keeper is only speed. Its state counts only if its tag was saved; the

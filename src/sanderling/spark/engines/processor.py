@@ -13,11 +13,12 @@ from typing import Any
 
 import pyarrow as pa
 
+from sanderling.batches import Batch, Kind
 from sanderling.deliver.log import put_part
 from sanderling.merge.partition import Merge
 from sanderling.operate.shard import Shard
 from sanderling.route.exchange import Exchange
-from sanderling.route.parcels import Kind, Parcel
+from sanderling.route.parcels import parcel_of
 from sanderling.spark.engines.stored import StoredEngine
 
 
@@ -28,22 +29,22 @@ class ShardProcessor(StoredEngine):
         plans = self.stage.plans
         return Shard(plans.plan(self.stage.first), number, plans.plan)
 
-    def blobs(self, engine: Any, turn: str, parcels: list[Parcel]) -> Iterator[tuple[int, bytes]]:
+    def blobs(self, engine: Any, turn: str, batches: list[Batch]) -> Iterator[tuple[int, bytes]]:
         """With the merge partition that each goes to: what is not to be merged goes with its own shard's."""
         if not self.stage.is_merged:
-            yield from ((engine.number, blob) for blob in put_part(self.said, f"{turn}.arrow", parcels))
+            yield from ((engine.number, blob) for blob in put_part(self.said, f"{turn}.arrow", batches))
             return
         exchange = Exchange(self.stage.plans.plan(engine.version), len(self.stage.keys))
-        finished, sent = exchange.split(parcels)
+        finished, sent = exchange.split(batches)
         # No row that is finished passes through the merge stage, however few there are.
         rows, signals = (
-            [p for p in finished if p.table.num_rows],
-            [p for p in finished if not p.table.num_rows],
+            [b for b in finished if b.table.num_rows],
+            [b for b in finished if not b.table.num_rows],
         )
-        for blob in (*put_part(self.said, f"{turn}.arrow", rows, least=0), *(p.to_bytes() for p in signals)):
+        for blob in (*put_part(self.said, f"{turn}.arrow", rows, least=0), *(parcel_of(b) for b in signals)):
             yield engine.number, blob
         for number, part in sent:
-            yield number, part.to_bytes()
+            yield number, parcel_of(part)
 
     def rows(self, keys: list[int], blobs: list[bytes]) -> pa.RecordBatch:
         return pa.record_batch({"merge": pa.array(keys, pa.int32()), "blob": pa.array(blobs, pa.binary())})
@@ -56,10 +57,10 @@ class MergeProcessor(StoredEngine):
         plans = self.stage.plans
         return Merge(plans.plan(self.stage.first), number, plans.plan, len(self.stage.keys))
 
-    def blobs(self, engine: Any, turn: str, parcels: list[Parcel]) -> Iterator[tuple[int, bytes]]:
+    def blobs(self, engine: Any, turn: str, batches: list[Batch]) -> Iterator[tuple[int, bytes]]:
         # The name of a part of a shard's is not to be hidden in a part of ours.
-        own, names = [p for p in parcels if p.kind != Kind.PART], [p for p in parcels if p.kind == Kind.PART]
-        for blob in (*put_part(self.said, f"{turn}.arrow", own), *(p.to_bytes() for p in names)):
+        own, names = [b for b in batches if b.kind != Kind.PART], [b for b in batches if b.kind == Kind.PART]
+        for blob in (*put_part(self.said, f"{turn}.arrow", own), *(parcel_of(b) for b in names)):
             yield engine.number, blob
 
     def rows(self, keys: list[int], blobs: list[bytes]) -> pa.RecordBatch:

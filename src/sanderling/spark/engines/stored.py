@@ -16,17 +16,17 @@ import pyarrow as pa
 from pyspark import TaskContext
 
 from sanderling import crash
+from sanderling.batches import Batch
 from sanderling.laps import Laps
-from sanderling.route.parcels import Kind, Parcel
-from sanderling.spark.engines.inbox import batch_now, parcel_of
+from sanderling.route.controls import told_seconds
+from sanderling.route.parcels import parcel_of
+from sanderling.spark.engines.inbox import batch_now, batch_of
 from sanderling.spark.engines.keeper import Kept, ask, leave, place_of
 from sanderling.spark.engines.stage import Stage
 from sanderling.spark.engines.states import Head, States
 from sanderling.spark.engines.turns import Said, Turn
 from sanderling.spark.engines.workers import begin_task
 from sanderling.state import saved
-
-NOTHING = pa.table({})
 
 
 class StoredEngine(ABC):
@@ -40,7 +40,7 @@ class StoredEngine(ABC):
     def new_engine(self, number: int) -> Any: ...
 
     @abstractmethod
-    def blobs(self, engine: Any, turn: str, parcels: list[Parcel]) -> Iterator[tuple[int, bytes]]:
+    def blobs(self, engine: Any, turn: str, batches: list[Batch]) -> Iterator[tuple[int, bytes]]:
         """What goes on through Spark, with the number of who gets it."""
 
     @abstractmethod
@@ -82,7 +82,7 @@ class StoredEngine(ABC):
         laps.end("operators: pack")
         if settings.is_timed:
             seconds = {f"{self.stage.name}: {lap}": s for lap, s in laps.seconds.items()}
-            yield self.rows([self.stage.keys[number]], [Parcel(Kind.SECONDS, NOTHING, seconds).to_bytes()])
+            yield self.rows([self.stage.keys[number]], [parcel_of(told_seconds(seconds))])
 
     def _asked(self, place: Path | None, states: States, head: Head, turn: Turn) -> Said | None:
         """What the keeper makes of the turn, if there is one that can take it."""
@@ -94,9 +94,9 @@ class StoredEngine(ABC):
     def take(self, engine: Any, turn: Turn) -> Said:
         """A turn, in whichever process the engine is."""
         laps = Laps()
-        parcels = [parcel_of(blob) for blob in turn.blobs]
+        batches = [batch_of(blob) for blob in turn.blobs]
         laps.end("shuffle: read")
-        out = engine.advance(parcels)
+        out = engine.advance(batches)
         laps.end("operators")
         delta = saved.delta(engine)
         snapshot = saved.snapshot(engine) if len(delta) > turn.room else None

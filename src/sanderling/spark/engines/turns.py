@@ -19,7 +19,7 @@ class Turn:
     name: str  # of this turn of this engine, also when it is taken again
     tag: str  # of the state that it leads to
     room: int  # a snapshot is due if the delta has more bytes
-    blobs: Sequence[Blob]  # parcels
+    blobs: Sequence[Blob]  # batches
 
     def send(self, line: socket.socket, missed: Sequence[bytes]) -> None:
         """With the deltas that the other side has missed."""

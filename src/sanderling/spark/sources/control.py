@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 
+from sanderling.batches import Kind
 from sanderling.deliver.log import Log
-from sanderling.route.parcels import Kind
+from sanderling.route.parcels import parcel_of
 from sanderling.spark.engines.workers import begin_task
 from sanderling.spark.sources.source import BlobSource, Layout, row
 
@@ -76,7 +77,8 @@ class ControlReader(DataSourceStreamReader):
         begin_task()
         log = Log(Path(self.folder))
         for number in partition.value:
-            for parcel in log.read(number):
+            for batch in log.read(number):
+                blob = parcel_of(batch)
                 # A mark comes back to the driver, once.
-                for key in self.shard_keys[:1] if parcel.kind == Kind.MARK else self.shard_keys:
-                    yield row(key, parcel.to_bytes())
+                for key in self.shard_keys[:1] if batch.kind == Kind.MARK else self.shard_keys:
+                    yield row(key, blob)

@@ -19,7 +19,8 @@ from sanderling.ingest.files import SourceFile
 from sanderling.ingest.slices import Offset, Slicer, Version, version_of
 from sanderling.laps import Laps
 from sanderling.plans.plan import Plan
-from sanderling.route.parcels import Kind, Parcel
+from sanderling.route.controls import told_seconds
+from sanderling.route.parcels import parcel_of
 from sanderling.settings import Settings
 from sanderling.spark.engines.workers import begin_task
 from sanderling.spark.sources.source import BlobSource, Layout, Packing, encoding_with, found, left, row
@@ -170,4 +171,4 @@ class SliceReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             yield packed
             laps.end("shuffle: write")
         if self.spec.settings.is_timed:
-            yield row(packing.keys[0], Parcel(Kind.SECONDS, pa.table({}), laps.seconds).to_bytes())
+            yield row(packing.keys[0], parcel_of(told_seconds(laps.seconds)))

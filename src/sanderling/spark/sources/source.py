@@ -91,8 +91,8 @@ class Packing:
         from sanderling.route.pack import pack
 
         followed = self.plans.followed(self.plan.stream.name) if self.plans else None
-        for shard, parcel in pack(self.plan, piece, ingested, len(self.keys), followed):
-            yield row(self.keys[shard], self.inbox.put(parcel))
+        for shard, batch in pack(self.plan, piece, ingested, len(self.keys), followed):
+            yield row(self.keys[shard], self.inbox.put(batch))
 
 
 def row(key: int, blob: bytes) -> pa.RecordBatch:

@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import SupportsTriggerAvailableNow
 
+from sanderling.batches import Batch, Kind
 from sanderling.catalog import Stream
 from sanderling.deliver.changes import late_letters
 from sanderling.deliver.log import Log
@@ -26,7 +27,6 @@ from sanderling.errors import StateError
 from sanderling.ingest.letters import LETTERS as LETTER_COLUMNS
 from sanderling.plans.columns import by_place, by_places
 from sanderling.plans.plan import Template
-from sanderling.route.parcels import Kind, Parcel
 from sanderling.spark.plans import PlanFolder
 
 if TYPE_CHECKING:
@@ -65,13 +65,13 @@ class Wanted:
         newest = self.plans.newest()
         return self.plans.templates(newest)[int(self.plans.plan(newest).queries.template[query])]
 
-    def rows(self, parcels: list[Parcel]) -> Iterator[pa.Table]:
+    def rows(self, batches: list[Batch]) -> Iterator[pa.Table]:
         """Of one batch: updates in order of tick, then of query, then − before +, then of row."""
         if self.are_letters:
             streams = {s.stream.name: s.stream for s in self.plans.plan(0).streams}
-            yield from _letters(streams, parcels)
+            yield from _letters(streams, batches)
             return
-        said = [p for p in parcels if p.kind == Kind.DELTAS and p.table.num_rows]
+        said = [b for b in batches if b.kind == Kind.DELTAS and b.table.num_rows]
         found = list(self._as_text(said) if self.query is None else self._of_query(self.query, said))
         if found:
             whole = pa.concat_tables(found)
@@ -79,17 +79,17 @@ class Wanted:
             keys = whole.columns if self.query is not None else [whole.column(i) for i in (1, 0, 2, 3)]
             yield whole.take(pa.array(sort_order(keys)))
 
-    def _as_text(self, said: list[Parcel]) -> Iterator[pa.Table]:
+    def _as_text(self, said: list[Batch]) -> Iterator[pa.Table]:
         newest = self.plans.newest()
         names, templates = self.plans.plan(newest).queries.names, self.plans.templates(newest)
-        for parcel in said:
-            yield _as_text(names, templates[parcel.header["template"]], parcel.table)
+        for batch in said:
+            yield _as_text(names, templates[batch.template], batch.table)
 
-    def _of_query(self, query: int, said: list[Parcel]) -> Iterator[pa.Table]:
+    def _of_query(self, query: int, said: list[Batch]) -> Iterator[pa.Table]:
         template = self._template(query)
-        for parcel in said:
-            if parcel.header["template"] == template.id:
-                yield typed(template, parcel.table.filter(pc.equal(parcel.table.column("query"), query)))
+        for batch in said:
+            if batch.template == template.id:
+                yield typed(template, batch.table.filter(pc.equal(batch.table.column("query"), query)))
 
 
 def typed_schema(template: Template) -> pa.Schema:
@@ -121,12 +121,12 @@ def _as_text(names: pa.Array, template: Template, rows: pa.Table) -> pa.Table:
     return pa.Table.from_arrays(columns, schema=UPDATES)
 
 
-def _letters(streams: dict[str, Stream], parcels: list[Parcel]) -> Iterator[pa.Table]:
-    for parcel in parcels:
-        if parcel.kind == Kind.LETTERS:
-            yield parcel.table
-        elif parcel.kind == Kind.LATE_ROWS:
-            yield late_letters(streams[parcel.header["stream"]], parcel)
+def _letters(streams: dict[str, Stream], batches: list[Batch]) -> Iterator[pa.Table]:
+    for batch in batches:
+        if batch.kind == Kind.LETTERS:
+            yield batch.table
+        elif batch.kind == Kind.LATE_ROWS:
+            yield late_letters(streams[batch.stream], batch)
 
 
 def updates_of(spark: SparkSession, wanted: Wanted) -> DataFrame:

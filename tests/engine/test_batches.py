@@ -1,0 +1,26 @@
+"""What belongs to a batch arrives with it."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from sanderling.batches import Batch, Kind, Slice
+from sanderling.route.parcels import batch_in, parcel_of
+
+SOME: dict[str, Any] = {"str": "some", "int": 7, "bool": True, "Slice": Slice(3, "a", "/a", 1, 2, 4, True)}
+TYPES = {field.name: str(field.type) for field in fields(Batch)}
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_a_batch_is_the_same_after_its_way_as_bytes(kind: Kind) -> None:
+    table = pa.table({name: [1, 2] for name in kind.columns})
+    batch = Batch(kind, table, **{name: SOME[TYPES[name]] for name in kind.fields})
+    assert batch_in(parcel_of(batch)) == batch
+
+
+def test_every_field_belongs_to_some_kind() -> None:
+    assert {name for kind in Kind for name in kind.fields} == {*TYPES} - {"kind", "table"}
