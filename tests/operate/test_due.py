@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 from sanderling.batches import TURNS
-from sanderling.merge.composed import Composed, Input
 from sanderling.operate.changes import Changes
+from sanderling.operate.composed import Composed, Input
 from sanderling.operate.sql.signed import Signed, put_together
 from sanderling.operate.tree import Tree
 from sanderling.plan.planner import Planner

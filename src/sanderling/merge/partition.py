@@ -15,9 +15,10 @@ import pyarrow as pa
 
 from sanderling.batches import Batch, Kind
 from sanderling.figures import Figures
-from sanderling.merge.composed import Closed, Composed, Input
-from sanderling.merge.latest import MergeLatest, Order
+from sanderling.merge.latest import MergeLatest
 from sanderling.merge.nearest import MergeNearest
+from sanderling.merge.order import Order
+from sanderling.operate.composed import Closed, Composed, Input
 from sanderling.operate.consolidate import consolidate
 from sanderling.plans import operator_ids
 from sanderling.plans.plan import Plan, Plans, StreamPlan

@@ -19,10 +19,10 @@ import pyarrow.compute as pc
 from sanderling.arrays import I64, Bools
 from sanderling.batches import TURNS
 from sanderling.clock import NOTHING_YET, ticks_from
-from sanderling.merge.turns import Turned, Turns
 from sanderling.operate.consolidate import put_together, repeated
 from sanderling.operate.sql.constants import Constants
 from sanderling.operate.tree import Tree
+from sanderling.operate.turns import Turned, Turns
 from sanderling.plans.nodes import solve_of
 from sanderling.plans.plan import PlannedTable, PlannedTree
 from sanderling.route.by_space import ALONE, Partition
