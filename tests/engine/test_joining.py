@@ -113,3 +113,11 @@ def test_what_is_merged_of_one_stream_is_in_an_answer_once(run: DirectRun, feed:
     feed("cars", "a,1,1,1", "a,2,1,1")
     feed("vans", "v,1,1,1", "v,2,1,1")
     assert [json.loads(line)["row"]["id"] for line in run.ask("q")] == ["a", "v"]
+
+
+def test_nobody_waits_for_a_stream_that_ended_before_the_query_came(run: DirectRun, feed: Feed) -> None:
+    run.execute(f"REGISTER QUERY first AS {ASKED['join']}")
+    feed("vans", "v,1,1,1", "v,2,1,1")
+    assert feed("cars", "a,1,1,1", is_last=True) == ["01 + a v"]
+    run.execute(f"DROP QUERY first; REGISTER QUERY q AS {ASKED['union']}")
+    assert feed("vans", "w,4,5,5", "w,6,5,5") == ["02 + a", "02 + v", "04 + w"]

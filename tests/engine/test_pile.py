@@ -7,6 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from sanderling.arrays import Pile
+from sanderling.merge.nearest import MergeNearest
 from sanderling.plan.planner import Planner
 from tests.engine.direct import DirectRun
 
@@ -36,7 +37,7 @@ def test_a_batch_for_every_reading_leaves_few_pieces(tmp_path: Path) -> None:
     stream = run.engines[0].streams["cars"]
     stores = [
         stream.objects.store,
-        *(m.engine.nearest[t].lists.store for m in run.merges for t in m.engine.nearest),
+        *(t.lists.store for m in run.merges for t in m.engine.takers if isinstance(t, MergeNearest)),
     ]
     assert stream.past.history is not None
     for store in (*stores, stream.past.history.store):

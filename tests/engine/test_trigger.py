@@ -11,6 +11,7 @@ import pytest
 from sanderling import arrays
 from sanderling.errors import QueryError
 from sanderling.kernels.trigger.live import ROOM
+from sanderling.operate.composed import Composed
 from sanderling.operate.trigger.solve import SolveState
 from sanderling.plan.explain.explain import explain_query
 from sanderling.plan.grow.living import LivingPlan
@@ -117,7 +118,7 @@ def test_texts_are_forgotten_though_no_event_is_live(tmp_path: Path, monkeypatch
 
 def solves(run: DirectRun) -> list[SolveState]:
     """Of all merge partitions."""
-    trees = [composed.tree for copies in run.merges for composed in copies.engine.composed.values()]
+    trees = [t.tree for copies in run.merges for t in copies.engine.takers if isinstance(t, Composed)]
     return [s.state for tree in trees for s in tree.stations if isinstance(s.state, SolveState)]
 
 
@@ -230,8 +231,8 @@ def test_one_heavy_trigger_keeps_all_merge_partitions_busy(tmp_path: Path) -> No
     planner.run_script(STREAM + NEAR.format(name="one", near=1, report="ALL", route="space"))
     run = DirectRun(planner.plan(), partitions=4)
     run.feed_file("E", scattered(tmp_path / "e.csv", far=400))
-    (number,) = (t.template.id for t in run.plan.trees)
-    stations = [s.engine.composed[number].tree.stations for s in run.merges]
+    trees = [t.tree for copies in run.merges for t in copies.engine.takers if isinstance(t, Composed)]
+    stations = [tree.stations for tree in trees]
     solves = [next(s for s in some if isinstance(s.node, nodes.Solve)) for some in stations]
     rows, guests = np.array([(s.rows_in, s.guests) for s in solves]).T
     kinds = [line.split(",")[-1] for line in (tmp_path / "e.csv").read_text().splitlines()[1:-1]]

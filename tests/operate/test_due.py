@@ -101,15 +101,16 @@ def test_a_composed_query_looks_when_a_tick_closes_and_nothing_has_come() -> Non
           KEY id TIME ts LOCATION (x, y);
         REGISTER QUERY q AS SELECT COUNT(*) AS n FROM (SELECT DISTINCT n FROM s) AS d"""
     )
-    (planned,) = planner.plan().trees
-    composed = Composed(planned, {})
+    plan = planner.plan()
+    (planned,) = plan.trees
+    composed = Composed(plan, planned, {})
     with_later(composed.tree)
     (query,) = planned.queries
     begun = pa.table(
         {"query": [query], "tick": [1], "sign": [1], "stream": ["s"], "has_past": [False]}, schema=TURNS
     )
     came = rows(1)[0].set_column(0, "query", pa.array([query], pa.int64()))
-    first = composed.advance(Input({0: came}, begun), {"s": (1, False)})
+    first = composed.take(Input({0: came}, begun, {"s": (1, False)}))
     assert told(first) == [(1, 1, 0)]
-    assert composed.advance(Input(), {"s": (3, False)}).num_rows == 0
-    assert told(composed.advance(Input(), {"s": (7, False)})) == [(4, -1, 0), (4, 1, 1)]
+    assert composed.take(Input(closed={"s": (3, False)})).num_rows == 0
+    assert told(composed.take(Input(closed={"s": (7, False)}))) == [(4, -1, 0), (4, 1, 1)]

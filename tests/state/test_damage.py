@@ -245,7 +245,7 @@ def make_merged(folder: Path) -> Path:
 def read_merged(folder: Path) -> Any:
     merge = Merge(for_shards(first_plan()), 0)
     saved.restore(merge, (folder / "state").read_bytes(), [])
-    return merge.closed
+    return [taker.saved(is_whole=True) for taker in merge.takers]
 
 
 def make_packed(folder: Path) -> Path:

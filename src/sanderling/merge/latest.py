@@ -134,7 +134,7 @@ class MergeLatest:
         shown = [rows.column(c) for c in self._shown]
         return pa.Table.from_arrays([rows.column("query"), pa.array(tick), signs, *shown], schema=schema)
 
-    def answer(self, queries: list[int], tick: int) -> pa.Table:
+    def answer(self, queries: I64, tick: int) -> pa.Table:
         """The whole answers of those of the queries that live, as at the last tick that closed."""
         is_asked = np.isin(self.rows.column("query").to_numpy(), queries)
         rows = self.rows.filter(pa.array(is_asked))

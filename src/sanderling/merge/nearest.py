@@ -17,10 +17,16 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sanderling.arrays import I64, differs, key_ranks, rows_of
+from sanderling.batches import NOTHING, Batch, Kind
+from sanderling.figures import Figures
 from sanderling.kernels.nearest.choose import choose, compare
 from sanderling.merge.lists import ShardLists
+from sanderling.merge.told import answers_of, told_of
 from sanderling.operate.consolidate import consolidate
-from sanderling.plans.plan import StreamPlan, Template
+from sanderling.operate.takers import Key
+from sanderling.plans import operator_ids
+from sanderling.plans.plan import Plan, Template
+from sanderling.state.frame import Frame
 
 BEFORE = -1  # the tick of what was there before the batch
 
@@ -57,26 +63,40 @@ class MergeNearest:
     k: I64
     ends: I64
 
-    def __init__(self, plan: StreamPlan, template: Template):
-        self.template = template
+    def __init__(self, plan: Plan, template: Template, figures: Figures):
+        self.template, self.figures = template, figures
+        self.operator = operator_ids.merge(template.id)
         columns = [(f.name, f.type) for f in list(template.schema())[3:]]
-        schema = pa.schema([("d2", pa.float64()), ("key", plan.stream.key_type.arrow), *columns])
+        key_type = plan.stream(template.stream).stream.key_type.arrow
+        schema = pa.schema([("d2", pa.float64()), ("key", key_type), *columns])
         self.lists = ShardLists(np.empty(0, np.int64), schema)
         self.turn_to(plan)
 
-    def turn_to(self, plan: StreamPlan) -> None:
-        """Goes on with the queries of this plan; those that stay keep their lists."""
-        regions, nearest = plan.regions, plan.nearest
+    @property
+    def takes(self) -> list[Key]:
+        return [(Kind.CANDIDATES, self.template.id)]
+
+    def turn_to(self, plan: Plan) -> None:
+        """Queries that stay keep their lists."""
+        own = plan.stream(self.template.stream)
+        regions, nearest = own.regions, own.nearest
         mine = np.flatnonzero(regions.template[nearest.region] == self.template.id)
         rows = nearest.region[mine]
         order = np.argsort(regions.query[rows], kind="stable")
         self.k, self.ends = nearest.k[mine][order], regions.end[rows][order]
         self.lists.turn_to(regions.query[rows][order].astype(np.int64))
 
-    def advance(self, candidates: list[tuple[int, pa.Table]]) -> pa.Table:
-        """The new lists of a batch, each table with its shard; gives signed rows."""
-        self.lists.make_room(max(shard for shard, _ in candidates) + 1)
-        new = Fresh.concat([self._taken(shard, table) for shard, table in candidates])
+    def advance(self, came: list[Batch]) -> list[Batch]:
+        """New lists; gives signed rows."""
+        with self.figures.timed(self.operator):
+            lists = [batch for batch in came if batch.table.num_rows]
+            rows = self._advanced(lists) if lists else NOTHING
+        self.figures.add(self.operator, sum(batch.table.num_rows for batch in came), rows.num_rows)
+        return told_of(self.template, rows)
+
+    def _advanced(self, lists: list[Batch]) -> pa.Table:
+        self.lists.make_room(max(batch.shard for batch in lists) + 1)
+        new = Fresh.concat([self._taken(batch.shard, batch.table) for batch in lists])
         ticks, tick = np.unique(new.tick, return_inverse=True)
         order = np.lexsort((tick, new.shard, new.query))
         new = Fresh(*(column[order] for column in new._replace(tick=tick)))
@@ -88,8 +108,19 @@ class MergeNearest:
         self.lists.compact()
         return rows
 
-    def answer(self, queries: list[int], tick: int) -> pa.Table:
-        """The whole answers of those of the queries that live, as at the last tick that closed."""
+    def answer(self, asked: list[Batch], whole: list[Batch]) -> list[Batch]:
+        """Of those of the queries that live, as at the last tick that closed."""
+        return answers_of(self.template, asked, self._answer)
+
+    def saved(self, is_whole: bool) -> Frame:
+        lists = self.lists.drain(is_whole)
+        return Frame({"lists": lists} if lists.num_rows else {})
+
+    def restore(self, frame: Frame) -> None:
+        for lists in frame.tables.values():
+            self.lists.replay(lists)
+
+    def _answer(self, queries: I64, tick: int) -> pa.Table:
         which = np.flatnonzero(np.isin(self.lists.queries, queries) & (tick < self.ends))
         offsets, rows = self._chosen(self.lists.start[which], self.lists.length[which], self.k[which])
         query = np.repeat(self.lists.queries[which], np.diff(offsets))

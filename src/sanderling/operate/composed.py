@@ -1,4 +1,4 @@
-"""Composed queries in a merge partition: rows of branches wait until their tick has closed in all streams.
+"""Composed queries: rows of branches wait until their tick has closed in all streams.
 
 rows of branches ─┐
 rows of tables ───┼─► wait for the slowest stream ─► tree ─► signed rows
@@ -17,38 +17,48 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sanderling.arrays import I64, Bools
-from sanderling.batches import TURNS
+from sanderling.batches import TURNS, Batch, Kind
 from sanderling.clock import NOTHING_YET, ticks_from
+from sanderling.figures import Figures
+from sanderling.operate.clocks import Closed, closed_in
 from sanderling.operate.consolidate import put_together, repeated
 from sanderling.operate.sql.constants import Constants
+from sanderling.operate.takers import Key
 from sanderling.operate.tree import Tree
 from sanderling.operate.turns import Turned, Turns
 from sanderling.plans.nodes import solve_of
-from sanderling.plans.plan import PlannedTable, PlannedTree
+from sanderling.plans.plan import Plan, PlannedTree
 from sanderling.route.by_space import ALONE, Partition
 from sanderling.route.sightings import apart, are_sightings, queries_and_ticks, where
 from sanderling.state.frame import Frame
 
 NOTHING = np.empty(0, np.int64)
 
-Tables = Mapping[str, PlannedTable]
-Closed = dict[str, tuple[int, bool]]  # by stream the tick that has closed, and whether it has ended
-
 
 @dataclass(slots=True)
 class Input:
-    """What a batch brings for a tree: rows by branch, and turns."""
+    """What a turn brings for a tree: rows by branch, turns, and how far streams have come."""
 
     rows: dict[int, pa.Table] = field(default_factory=dict)
     turns: pa.Table = field(default_factory=TURNS.empty_table)
-
-    def saved(self) -> Frame:
-        return Frame({"turns": self.turns, **{str(branch): rows for branch, rows in self.rows.items()}})
+    closed: Closed = field(default_factory=dict)
 
     @classmethod
-    def of(cls, frame: Frame) -> Input:
+    def of(cls, came: list[Batch], planned: PlannedTree) -> Input:
+        clocks = [batch.table for batch in came if batch.kind == Kind.CLOCK]
+        turns = pa.concat_tables([TURNS.empty_table(), *clocks])
+        turns = turns.filter(pa.array(np.isin(turns.column("query").to_numpy(), planned.queries)))
+        rows = [batch for batch in came if batch.kind != Kind.CLOCK]
+        return cls(by_branch(rows, planned), turns, closed_in(came))
+
+    def saved(self) -> Frame:
+        rows = {str(branch): rows for branch, rows in self.rows.items()}
+        return Frame({"turns": self.turns, **rows}, {"closed": self.closed})
+
+    @classmethod
+    def restored(cls, frame: Frame) -> Input:
         rows = {int(name): rows for name, rows in frame.tables.items() if name != "turns"}
-        return cls(rows, frame.tables["turns"])
+        return cls(rows, frame.tables["turns"], frame.values["closed"])
 
 
 class Composed:
@@ -59,12 +69,16 @@ class Composed:
     """
 
     def __init__(
-        self, planned: PlannedTree, tables: Tables, is_joining: bool = False, partition: Partition = ALONE
-    ):
+        self, plan: Plan, planned: PlannedTree, closed: Closed, is_joining: bool = False,
+        partition: Partition = ALONE,
+    ):  # fmt: skip
+        """`closed`: how far streams have come."""
         self.planned = planned
-        self.tables = tables
+        self.tables = {table.name: table for table in plan.tables}
         self.tree = Tree(planned.root, Constants(planned.queries, planned.constants), partition)
+        self.closed = dict(closed)
         self.ready = NOTHING_YET  # all streams have closed this tick
+        self.came: list[Input] = []  # since it was last saved: replaying it gives the state
         self.waiting: dict[int, pa.Table] = {}
         self.turns = Turns()
         if is_joining:
@@ -74,11 +88,16 @@ class Composed:
         self.is_told: dict[str, Bools] = {}
         self._learn_changes(NOTHING_YET)
 
-    def turn_to(self, planned: PlannedTree, tables: Tables) -> None:
-        """Goes on with these queries; nothing is left of those that were dropped."""
+    @property
+    def takes(self) -> list[Key]:
+        rows = [(kind, branch) for branch in self.planned.branches for kind in (Kind.DELTAS, Kind.SIGHTINGS)]
+        return [*rows, *((Kind.CLOCK, stream) for stream in self.planned.streams)]
+
+    def turn_to(self, plan: Plan) -> None:
+        (planned,) = (tree for tree in plan.trees if tree.template.id == self.planned.template.id)
         gone = np.setdiff1d(self.planned.queries, planned.queries)
         self.turns.join(np.setdiff1d(planned.queries, self.planned.queries))
-        self.planned, self.tables = planned, tables
+        self.planned, self.tables = planned, {table.name: table for table in plan.tables}
         self.tree.constants.replace(planned.queries, planned.constants)
         self._learn_changes(self.ready)
         if len(gone):
@@ -86,12 +105,21 @@ class Composed:
             self.waiting = {b: _without(rows, gone) for b, rows in self.waiting.items()}
             self.turns.forget(gone)
 
-    def advance(self, came: Input, closed: Closed) -> pa.Table:
-        """One batch; `closed` says by stream which tick has closed. Gives signed rows."""
+    def advance(self, came: list[Batch]) -> list[Batch]:
+        self.came.append(Input.of(came, self.planned))
+        rows = self.take(self.came[-1])
+        return [self._batch(Kind.DELTAS, rows)] if rows.num_rows else []
+
+    def _batch(self, kind: Kind, rows: pa.Table, ask: int = -1) -> Batch:
+        return Batch(kind, rows, self.planned.outlet, self.planned.template.id, ask=ask)
+
+    def take(self, came: Input) -> pa.Table:
+        """Gives signed rows."""
         for branch, rows in came.rows.items():
             before = self.waiting.get(branch)
             self.waiting[branch] = rows if before is None else pa.concat_tables([before, rows])
-        clocks = {name: closed.get(name, (NOTHING_YET, False)) for name in self.planned.streams}
+        self.closed |= came.closed
+        clocks = {name: self.closed.get(name, (NOTHING_YET, False)) for name in self.planned.streams}
         self.ready = _ready(list(clocks.values()))
         running = [name for name, (_, is_ended) in clocks.items() if not is_ended]
         turned = self.turns.take(came.turns, self.ready, running)
@@ -117,9 +145,22 @@ class Composed:
             return None
         return weight + sum(int(rows.nbytes) for rows in self.waiting.values())
 
-    def saved(self) -> Frame:
-        """All that the tree remembers, and what waits for it."""
-        frame = Frame(values={"ready": self.ready})
+    def count_anew(self) -> None:
+        self.tree.count_anew()
+
+    def count_into(self, figures: Figures) -> None:
+        self.tree.count_into(figures, self.planned.template.id)
+
+    def saved(self, is_whole: bool) -> Frame:
+        """All that the tree remembers, or what came for it; a trigger may remember less than that."""
+        came, self.came = self.came, []
+        weight, size = self.weight(), sum(rows.nbytes for some in came for rows in some.rows.values())
+        if is_whole or (weight is not None and weight < size):
+            return self._saved_whole()
+        return Frame(parts={str(number): some.saved() for number, some in enumerate(came)})
+
+    def _saved_whole(self) -> Frame:
+        frame = Frame(values={"ready": self.ready, "closed": self.closed})
         frame.put(Frame(self.tree.saved()), "tree")
         frame.put(Frame({str(branch): rows for branch, rows in self.waiting.items()}), "waiting")
         frame.put(self.turns.saved(), "turns")
@@ -128,7 +169,14 @@ class Composed:
         return frame
 
     def restore(self, frame: Frame) -> None:
-        self.ready = frame.values["ready"]
+        if "ready" in frame.values:
+            self._restore_whole(frame)
+        else:
+            for some in frame.parts.values():
+                self.take(Input.restored(some))
+
+    def _restore_whole(self, frame: Frame) -> None:
+        self.ready, self.closed = frame.values["ready"], frame.values["closed"]
         for name, changes in frame.part("changes").tables.items():
             self.ticks[name] = np.asarray(changes.column("tick").to_numpy(), np.int64)
             self.is_told[name] = np.asarray(changes.column("told").to_numpy(), np.bool_)
@@ -187,8 +235,18 @@ class Composed:
             rows = rows.add_column(place, column, pa.array(values))
         return rows
 
-    def answer(self, queries: Sequence[int], rows: Mapping[int, pa.Table], tick: int) -> pa.Table:
-        """The whole answers of some queries, of the whole answers of their branches; a trigger has none."""
+    def answer(self, asked: list[Batch], whole: list[Batch]) -> list[Batch]:
+        """Of the whole answers of their branches; each stream of a query asks."""
+        told = []
+        for number in dict.fromkeys(batch.ask for batch in asked):
+            asks = [batch for batch in asked if batch.ask == number]
+            queries = np.concatenate([batch.table.column("query").to_numpy() for batch in asks])
+            rows = by_branch([batch for batch in whole if batch.ask == number], self.planned)
+            told.append(self._batch(Kind.ANSWER, self._answer(queries, rows, asks[-1].closed_to), number))
+        return [batch for batch in told if batch.table.num_rows]
+
+    def _answer(self, queries: I64, rows: Mapping[int, pa.Table], tick: int) -> pa.Table:
+        """A trigger has none."""
         mine = np.setdiff1d(np.intersect1d(queries, self.planned.queries), self.turns.joining)
         schema = self.planned.template.schema()
         if not len(mine) or self.ready == NOTHING_YET or solve_of(self.planned.root) is not None:
@@ -198,6 +256,14 @@ class Composed:
         begun = pa.table({"query": mine, "tick": np.full(len(mine), tick)})
         now = {b: _known(rows.get(b), self.waiting.get(b), mine, tick) for b in {*rows, *self.waiting}}
         return repeated(put_together(put_at(fresh.apply(now, tables, begun, tick), tick)), schema)
+
+
+def by_branch(batches: Sequence[Batch], planned: PlannedTree) -> dict[int, pa.Table]:
+    """Rows of branches, of all shards together."""
+    found: dict[int, list[pa.Table]] = {}
+    for batch in batches:
+        found.setdefault(planned.branches.index(batch.template), []).append(batch.table)
+    return {branch: pa.concat_tables(tables) for branch, tables in found.items()}
 
 
 def _known(whole: pa.Table | None, ahead: pa.Table | None, queries: I64, tick: int) -> pa.Table:

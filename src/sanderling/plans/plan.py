@@ -303,6 +303,9 @@ class Plan:
     tables: tuple[PlannedTable, ...] = ()  # that trees read
     trees: tuple[PlannedTree, ...] = ()
 
+    def stream(self, name: str) -> StreamPlan:
+        return next(s for s in self.streams if s.stream.name == name)
+
     def templates(self) -> dict[int, Template]:
         branches = {t.id: t for s in self.streams for t in s.templates}
         return branches | {t.template.id: t.template for t in self.trees}

@@ -1,0 +1,46 @@
+"""Rows without their key: one that a shard takes away may be equal to one that another brings."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from sanderling.batches import Batch, Kind
+from sanderling.figures import Figures
+from sanderling.merge.told import told_of
+from sanderling.operate.consolidate import consolidate
+from sanderling.operate.takers import Key
+from sanderling.plans import operator_ids
+from sanderling.plans.plan import Plan, Template
+from sanderling.state.frame import Frame
+
+
+class MergeEqual:
+    """Lets equal rows of a template cancel. Remembers nothing: all shards close the same ticks in a turn."""
+
+    def __init__(self, template: Template, figures: Figures):
+        self.template, self.figures = template, figures
+        self.operator = operator_ids.merge(template.id)
+
+    @property
+    def takes(self) -> list[Key]:
+        return [(Kind.DELTAS, self.template.id)]
+
+    def turn_to(self, plan: Plan) -> None:
+        pass
+
+    def advance(self, came: list[Batch]) -> list[Batch]:
+        with self.figures.timed(self.operator):
+            both = pa.concat_tables([batch.table for batch in came])
+            rows = consolidate(both)
+        self.figures.add(self.operator, both.num_rows, rows.num_rows)
+        return told_of(self.template, rows)
+
+    def answer(self, asked: list[Batch], whole: list[Batch]) -> list[Batch]:
+        """As shards said it."""
+        return whole
+
+    def saved(self, is_whole: bool) -> Frame:
+        return Frame()
+
+    def restore(self, frame: Frame) -> None:
+        pass

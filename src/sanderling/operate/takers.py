@@ -1,0 +1,122 @@
+"""Takers: parts that are given batches of some kinds, remember, and tell others. Nobody knows one by name.
+
+batches ──► a taker ──► what it tells ──► the next taker ──► … ──► what nobody takes goes on
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Protocol, runtime_checkable
+
+from sanderling.batches import Batch, Kind
+from sanderling.figures import Figures
+from sanderling.plans.plan import Plan
+from sanderling.state.frame import Frame
+
+# What a batch is by its kind, and whose: of a template, or, where it has none, of a stream.
+Key = tuple[Kind, int | str]
+
+
+class Taker(Protocol):
+    """It has its own part of a plan, and saves itself."""
+
+    @property
+    def takes(self) -> Iterable[Key]:
+        """What it is given. Others may be given the same."""
+        ...
+
+    def turn_to(self, plan: Plan) -> None:
+        """Goes on under this plan; nothing is left of queries that it does not have."""
+        ...
+
+    def advance(self, came: list[Batch]) -> list[Batch]:
+        """What came in a turn, if something did."""
+        ...
+
+    def answer(self, asked: list[Batch], whole: list[Batch]) -> list[Batch]:
+        """Whole answers, of whole answers of what it takes."""
+        ...
+
+    def saved(self, is_whole: bool) -> Frame:
+        """All that is remembered; or what leads there from what was saved before."""
+        ...
+
+    def restore(self, frame: Frame) -> None:
+        """Goes on from what was saved, whole or not."""
+        ...
+
+
+@runtime_checkable
+class Counts(Protocol):
+    """Knows what its operators did in a turn."""
+
+    def count_anew(self) -> None: ...
+
+    def count_into(self, figures: Figures) -> None: ...
+
+
+New = Callable[[], Taker]
+
+
+class Takers:
+    """Walks takers in their order."""
+
+    def __init__(self) -> None:
+        self.by_name: dict[str, Taker] = {}
+
+    def __iter__(self) -> Iterator[Taker]:
+        return iter(self.by_name.values())
+
+    def follow(self, plan: Plan, wanted: Mapping[str, New]) -> None:
+        """From now on these; those that were there go on."""
+        before, self.by_name = self.by_name, {}
+        for name, new in wanted.items():
+            if name in before:
+                before[name].turn_to(plan)
+            self.by_name[name] = before[name] if name in before else new()
+
+    def advance(self, batches: Iterable[Batch]) -> list[Batch]:
+        """One turn: what takers tell, and what nobody takes."""
+        pool = Pool(batches)
+        for taker in self:
+            came = pool.taken(taker.takes)
+            if came:
+                pool.put(taker.advance(came))
+        return pool.left()
+
+    def answer(self, asked: list[Batch], answers: Iterable[Batch]) -> list[Batch]:
+        """The same of whole answers."""
+        pool = Pool(answers)
+        for taker in self:
+            whole = pool.taken((Kind.ANSWER, whose) for whose in dict.fromkeys(w for _, w in taker.takes))
+            pool.put(taker.answer(asked, whole))
+        return pool.left()
+
+    def saved(self, is_whole: bool) -> Frame:
+        return Frame(parts={name: taker.saved(is_whole) for name, taker in self.by_name.items()})
+
+    def restore(self, frame: Frame) -> None:
+        for name, part in frame.parts.items():
+            self.by_name[name].restore(part)
+
+
+class Pool:
+    """Batches that may be taken, also by several; those that nobody took are left."""
+
+    def __init__(self, batches: Iterable[Batch]):
+        self._by_key: dict[Key, list[Batch]] = {}
+        self._taken: set[int] = set()
+        self.put(batches)
+
+    def put(self, batches: Iterable[Batch]) -> None:
+        for batch in batches:
+            key = (batch.kind, batch.stream if batch.template < 0 else batch.template)
+            self._by_key.setdefault(key, []).append(batch)
+
+    def taken(self, keys: Iterable[Key]) -> list[Batch]:
+        found = [batch for key in keys for batch in self._by_key.get(key, ())]
+        self._taken.update(map(id, found))
+        return found
+
+    def left(self) -> list[Batch]:
+        return [b for some in self._by_key.values() for b in some if id(b) not in self._taken]
