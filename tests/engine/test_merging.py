@@ -13,7 +13,7 @@ from sanderling.batches import Batch
 from sanderling.merge.lists import ShardLists
 from sanderling.merge.nearest import MergeNearest
 from sanderling.merge.partition import Merge
-from sanderling.operate.clocks import Clocks
+from sanderling.operate.composed.clocks import Clocks
 from sanderling.plan.grow.living import LivingPlan
 from sanderling.state import saved
 from tests.engine.direct import DirectRun

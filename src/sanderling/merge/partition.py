@@ -15,8 +15,8 @@ from sanderling.figures import Figures
 from sanderling.merge.equal import MergeEqual
 from sanderling.merge.last import LastOfAll
 from sanderling.merge.nearest import MergeNearest
-from sanderling.operate.clocks import Clocks
-from sanderling.operate.composed import Composed
+from sanderling.operate.composed.clocks import Clocks
+from sanderling.operate.composed.composed import Composed
 from sanderling.operate.takers import Counts, New, Takers
 from sanderling.plans.plan import Plan, Plans
 from sanderling.route.by_space import Partition

@@ -4,7 +4,7 @@ operator.py    the contract: new_state and apply, and what only some can do
 operators.py   which operators work for a stream, and which for a node of a tree
 
 shard.py ─► stream.py, a stream: readings/ ─► working.py: where/ inside/ nearest/ window/ trigger/
-composed.py ─► tree.py, above the rows of several shards: sql/ trigger/
+composed/ ─► tree.py, above the rows of several shards: sql/ trigger/
 takers.py      whoever takes batches of some kinds, and is walked
 
 A folder an SQL word, with kernels of the same name in kernels/.

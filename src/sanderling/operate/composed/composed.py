@@ -20,12 +20,12 @@ from sanderling.arrays import I64, Bools
 from sanderling.batches import TURNS, Batch, Kind
 from sanderling.clock import NOTHING_YET, ticks_from
 from sanderling.figures import Figures
-from sanderling.operate.clocks import Closed, closed_in
+from sanderling.operate.composed.clocks import Closed, closed_in
+from sanderling.operate.composed.turns import Turned, Turns
 from sanderling.operate.consolidate import put_together, repeated
 from sanderling.operate.sql.constants import Constants
 from sanderling.operate.takers import Key
 from sanderling.operate.tree import Tree
-from sanderling.operate.turns import Turned, Turns
 from sanderling.plans.nodes import solve_of
 from sanderling.plans.plan import Plan, PlannedTree
 from sanderling.route.by_space import ALONE, Partition

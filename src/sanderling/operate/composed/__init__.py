@@ -1,0 +1,5 @@
+"""Composed queries: rows of branches wait until their tick has closed in all streams, then go through a tree.
+
+clocks.py ─► composed.py ─► tree.py
+             └ turns.py   when queries begin and end
+"""
