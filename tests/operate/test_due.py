@@ -10,7 +10,8 @@ import pytest
 
 from sanderling.batches import TURNS
 from sanderling.operate.changes import Changes
-from sanderling.operate.composed.composed import Composed, Input
+from sanderling.operate.composed.came import Input
+from sanderling.operate.composed.composed import Composed
 from sanderling.operate.sql.signed import Signed, put_together
 from sanderling.operate.tree import Tree
 from sanderling.plan.planner import Planner

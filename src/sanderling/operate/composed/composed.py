@@ -10,17 +10,18 @@ A query that was registered while streams run waits until all of them have begun
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sanderling.arrays import I64, Bools
-from sanderling.batches import TURNS, Batch, Kind
-from sanderling.clock import NOTHING_YET, ticks_from
+from sanderling.arrays import I64
+from sanderling.batches import Batch, Kind
+from sanderling.clock import NOTHING_YET
 from sanderling.figures import Figures
-from sanderling.operate.composed.clocks import Closed, closed_in
+from sanderling.operate.composed.came import Input, by_branch
+from sanderling.operate.composed.clocks import Closed
+from sanderling.operate.composed.table_rows import TableRows
 from sanderling.operate.composed.turns import Turned, Turns
 from sanderling.operate.consolidate import put_together, repeated
 from sanderling.operate.sql.constants import Constants
@@ -31,34 +32,6 @@ from sanderling.plans.plan import Plan, PlannedTree
 from sanderling.route.by_space import ALONE, Partition
 from sanderling.route.sightings import apart, are_sightings, queries_and_ticks, where
 from sanderling.state.frame import Frame
-
-NOTHING = np.empty(0, np.int64)
-
-
-@dataclass(slots=True)
-class Input:
-    """What a turn brings for a tree: rows by branch, turns, and how far streams have come."""
-
-    rows: dict[int, pa.Table] = field(default_factory=dict)
-    turns: pa.Table = field(default_factory=TURNS.empty_table)
-    closed: Closed = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, came: list[Batch], planned: PlannedTree) -> Input:
-        clocks = [batch.table for batch in came if batch.kind == Kind.CLOCK]
-        turns = pa.concat_tables([TURNS.empty_table(), *clocks])
-        turns = turns.filter(pa.array(np.isin(turns.column("query").to_numpy(), planned.queries)))
-        rows = [batch for batch in came if batch.kind != Kind.CLOCK]
-        return cls(by_branch(rows, planned), turns, closed_in(came))
-
-    def saved(self) -> Frame:
-        rows = {str(branch): rows for branch, rows in self.rows.items()}
-        return Frame({"turns": self.turns, **rows}, {"closed": self.closed})
-
-    @classmethod
-    def restored(cls, frame: Frame) -> Input:
-        rows = {int(name): rows for name, rows in frame.tables.items() if name != "turns"}
-        return cls(rows, frame.tables["turns"], frame.values["closed"])
 
 
 class Composed:
@@ -74,7 +47,6 @@ class Composed:
     ):  # fmt: skip
         """`closed`: how far streams have come."""
         self.planned = planned
-        self.tables = {table.name: table for table in plan.tables}
         self.tree = Tree(planned.root, Constants(planned.queries, planned.constants), partition)
         self.closed = dict(closed)
         self.ready = NOTHING_YET  # all streams have closed this tick
@@ -83,10 +55,8 @@ class Composed:
         self.turns = Turns()
         if is_joining:
             self.turns.join(planned.queries)
-        # By table the ticks that its changes hold from, and whether the tree has been told.
-        self.ticks: dict[str, I64] = {}
-        self.is_told: dict[str, Bools] = {}
-        self._learn_changes(NOTHING_YET)
+        self.tables = TableRows(planned.tick_us)
+        self.tables.learn(plan, planned.tables, NOTHING_YET)
 
     @property
     def takes(self) -> list[Key]:
@@ -97,9 +67,9 @@ class Composed:
         (planned,) = (tree for tree in plan.trees if tree.template.id == self.planned.template.id)
         gone = np.setdiff1d(self.planned.queries, planned.queries)
         self.turns.join(np.setdiff1d(planned.queries, self.planned.queries))
-        self.planned, self.tables = planned, {table.name: table for table in plan.tables}
+        self.planned = planned
         self.tree.constants.replace(planned.queries, planned.constants)
-        self._learn_changes(self.ready)
+        self.tables.learn(plan, planned.tables, self.ready)
         if len(gone):
             self.tree.forget(gone)
             self.waiting = {b: _without(rows, gone) for b, rows in self.waiting.items()}
@@ -125,7 +95,7 @@ class Composed:
         turned = self.turns.take(came.turns, self.ready, running)
         branches = {branch: self._released(branch, turned) for branch in list(self.waiting)}
         begun = pa.table({"query": turned.begun, "tick": turned.begin})
-        changes = self._changes()
+        changes = self.tables.now(self.ready)
         schema = self.planned.template.schema()
         is_quiet = not any(t.num_rows for t in (*branches.values(), *changes.values(), begun))
         if is_quiet and not self.tree.is_due(self.ready):
@@ -164,8 +134,7 @@ class Composed:
         frame.put(Frame(self.tree.saved()), "tree")
         frame.put(Frame({str(branch): rows for branch, rows in self.waiting.items()}), "waiting")
         frame.put(self.turns.saved(), "turns")
-        changes = {n: pa.table({"tick": t, "told": self.is_told[n]}) for n, t in self.ticks.items()}
-        frame.put(Frame(changes), "changes")
+        frame.put(self.tables.saved(), "tables")
         return frame
 
     def restore(self, frame: Frame) -> None:
@@ -177,9 +146,7 @@ class Composed:
 
     def _restore_whole(self, frame: Frame) -> None:
         self.ready, self.closed = frame.values["ready"], frame.values["closed"]
-        for name, changes in frame.part("changes").tables.items():
-            self.ticks[name] = np.asarray(changes.column("tick").to_numpy(), np.int64)
-            self.is_told[name] = np.asarray(changes.column("told").to_numpy(), np.bool_)
+        self.tables.restore(frame.part("tables"))
         self.tree.restore(frame.part("tree").tables)
         self.waiting = {int(branch): rows for branch, rows in frame.part("waiting").tables.items()}
         self.turns.restore(frame.part("turns"))
@@ -204,37 +171,6 @@ class Composed:
         tick = np.where(begun[at] == query, np.maximum(tick, begin[at]), tick)
         return rows.set_column(rows.column_names.index("tick"), "tick", pa.array(tick))
 
-    def _learn_changes(self, ready: int) -> None:
-        """What is heard of now holds from the next tick on, or from its own time on, if that is later."""
-        for name in self.planned.tables:
-            known = len(self.ticks.get(name, ()))
-            ticks = ticks_from(self.tables[name].time[known:], self.planned.tick_us)
-            if ready != NOTHING_YET:
-                ticks = np.maximum(ticks, ready + self.planned.tick_us)
-            self.ticks[name] = np.concatenate([self.ticks.get(name, NOTHING), ticks])
-            heard = np.zeros(len(ticks), np.bool_)
-            self.is_told[name] = np.concatenate([self.is_told.get(name, heard[:0]), heard])
-
-    def _changes(self) -> dict[str, pa.Table]:
-        """What happened to tables up to the tick that is ready."""
-        changes = {}
-        for name in self.planned.tables:
-            is_now = ~self.is_told[name] & (self.ticks[name] <= self.ready)
-            changes[name] = self._rows_of(name, np.flatnonzero(is_now))
-            self.is_told[name] |= is_now
-        return changes
-
-    def _rows_of(self, name: str, which: I64) -> pa.Table:
-        table = self.tables[name]
-        rows = table.rows.take(pa.array(which))
-        for place, (column, values) in enumerate((
-            ("query", np.full(len(which), -1, np.int32)),
-            ("tick", self.ticks[name][which]),
-            ("sign", table.sign[which].astype(np.int64)),
-        )):  # fmt: skip
-            rows = rows.add_column(place, column, pa.array(values))
-        return rows
-
     def answer(self, asked: list[Batch], whole: list[Batch]) -> list[Batch]:
         """Of the whole answers of their branches; each stream of a query asks."""
         told = []
@@ -252,18 +188,9 @@ class Composed:
         if not len(mine) or self.ready == NOTHING_YET or solve_of(self.planned.root) is not None:
             return schema.empty_table()
         fresh = Tree(self.planned.root, self.tree.constants)
-        tables = {name: self._rows_of(name, np.flatnonzero(told)) for name, told in self.is_told.items()}
         begun = pa.table({"query": mine, "tick": np.full(len(mine), tick)})
         now = {b: _known(rows.get(b), self.waiting.get(b), mine, tick) for b in {*rows, *self.waiting}}
-        return repeated(put_together(put_at(fresh.apply(now, tables, begun, tick), tick)), schema)
-
-
-def by_branch(batches: Sequence[Batch], planned: PlannedTree) -> dict[int, pa.Table]:
-    """Rows of branches, of all shards together."""
-    found: dict[int, list[pa.Table]] = {}
-    for batch in batches:
-        found.setdefault(planned.branches.index(batch.template), []).append(batch.table)
-    return {branch: pa.concat_tables(tables) for branch, tables in found.items()}
+        return repeated(put_together(put_at(fresh.apply(now, self.tables.told(), begun, tick), tick)), schema)
 
 
 def _known(whole: pa.Table | None, ahead: pa.Table | None, queries: I64, tick: int) -> pa.Table:

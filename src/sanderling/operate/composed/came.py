@@ -1,0 +1,48 @@
+"""What a turn brings for the tree of composed queries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+
+from sanderling.batches import TURNS, Batch, Kind
+from sanderling.operate.composed.clocks import Closed, closed_in
+from sanderling.plans.plan import PlannedTree
+from sanderling.state.frame import Frame
+
+
+@dataclass(slots=True)
+class Input:
+    """What a turn brings for a tree: rows by branch, turns, and how far streams have come."""
+
+    rows: dict[int, pa.Table] = field(default_factory=dict)
+    turns: pa.Table = field(default_factory=TURNS.empty_table)
+    closed: Closed = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, came: list[Batch], planned: PlannedTree) -> Input:
+        clocks = [batch.table for batch in came if batch.kind == Kind.CLOCK]
+        turns = pa.concat_tables([TURNS.empty_table(), *clocks])
+        turns = turns.filter(pa.array(np.isin(turns.column("query").to_numpy(), planned.queries)))
+        rows = [batch for batch in came if batch.kind != Kind.CLOCK]
+        return cls(by_branch(rows, planned), turns, closed_in(came))
+
+    def saved(self) -> Frame:
+        rows = {str(branch): rows for branch, rows in self.rows.items()}
+        return Frame({"turns": self.turns, **rows}, {"closed": self.closed})
+
+    @classmethod
+    def restored(cls, frame: Frame) -> Input:
+        rows = {int(name): rows for name, rows in frame.tables.items() if name != "turns"}
+        return cls(rows, frame.tables["turns"], frame.values["closed"])
+
+
+def by_branch(batches: Sequence[Batch], planned: PlannedTree) -> dict[int, pa.Table]:
+    """Rows of branches, of all shards together."""
+    found: dict[int, list[pa.Table]] = {}
+    for batch in batches:
+        found.setdefault(planned.branches.index(batch.template), []).append(batch.table)
+    return {branch: pa.concat_tables(tables) for branch, tables in found.items()}
