@@ -8,25 +8,18 @@ from sanderling.batches import Batch, Kind
 from sanderling.figures import Figures
 from sanderling.merge.told import told_of
 from sanderling.operate.consolidate import consolidate
-from sanderling.operate.takers import Key
+from sanderling.operate.takers import Taker
 from sanderling.plans import operator_ids
-from sanderling.plans.plan import Plan, Template
-from sanderling.state.frame import Frame
+from sanderling.plans.plan import Template
 
 
-class MergeEqual:
+class MergeEqual(Taker):
     """Lets equal rows of a template cancel. Remembers nothing: all shards close the same ticks in a turn."""
 
     def __init__(self, template: Template, figures: Figures):
         self.template, self.figures = template, figures
         self.operator = operator_ids.merge(template.id)
-
-    @property
-    def takes(self) -> list[Key]:
-        return [(Kind.DELTAS, self.template.id)]
-
-    def turn_to(self, plan: Plan) -> None:
-        pass
+        self.takes = [(Kind.DELTAS, template.id)]
 
     def advance(self, came: list[Batch]) -> list[Batch]:
         with self.figures.timed(self.operator):
@@ -34,13 +27,3 @@ class MergeEqual:
             rows = consolidate(both)
         self.figures.add(self.operator, both.num_rows, rows.num_rows)
         return told_of(self.template, rows)
-
-    def answer(self, asked: list[Batch], whole: list[Batch]) -> list[Batch]:
-        """As shards said it."""
-        return whole
-
-    def saved(self, is_whole: bool) -> Frame:
-        return Frame()
-
-    def restore(self, frame: Frame) -> None:
-        pass

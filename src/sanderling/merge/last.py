@@ -9,13 +9,13 @@ from sanderling.figures import Figures
 from sanderling.merge.latest import MergeLatest
 from sanderling.merge.order import Order
 from sanderling.merge.told import answers_of, told_of
-from sanderling.operate.takers import Key
+from sanderling.operate.takers import Key, Taker
 from sanderling.plans import operator_ids
 from sanderling.plans.plan import Plan
 from sanderling.state.frame import Frame
 
 
-class LastOfAll:
+class LastOfAll(Taker):
     """Before the rows of a turn the order of all readings goes on."""
 
     def __init__(self, plan: Plan, stream: str, figures: Figures):
@@ -24,11 +24,6 @@ class LastOfAll:
         self.rows: dict[int, MergeLatest] = {}  # by template
         self.turn_to(plan)
 
-    @property
-    def takes(self) -> list[Key]:
-        listings: list[Key] = [(Kind.LISTING, self.stream), (Kind.RELISTING, self.stream)]
-        return [*listings, *((Kind.LATEST, template) for template in self.rows)]
-
     def turn_to(self, plan: Plan) -> None:
         own = plan.stream(self.stream)
         self.order.turn_to(own)
@@ -36,6 +31,8 @@ class LastOfAll:
         self.rows = {number: self.rows.get(number) or MergeLatest(own, t) for number, t in templates.items()}
         for rows in self.rows.values():
             rows.turn_to(own)
+        listings: list[Key] = [(Kind.LISTING, self.stream), (Kind.RELISTING, self.stream)]
+        self.takes = [*listings, *((Kind.LATEST, template) for template in self.rows)]
 
     def advance(self, came: list[Batch]) -> list[Batch]:
         anew = [batch for batch in came if batch.kind == Kind.RELISTING]

@@ -23,7 +23,7 @@ from sanderling.kernels.nearest.choose import choose, compare
 from sanderling.merge.lists import ShardLists
 from sanderling.merge.told import answers_of, told_of
 from sanderling.operate.consolidate import consolidate
-from sanderling.operate.takers import Key
+from sanderling.operate.takers import Taker
 from sanderling.plans import operator_ids
 from sanderling.plans.plan import Plan, Template
 from sanderling.state.frame import Frame
@@ -52,7 +52,7 @@ class Fresh(NamedTuple):
         return cls(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
-class MergeNearest:
+class MergeNearest(Taker):
     """The kNN queries of one template.
 
     Promises (tests/properties/test_knn.py):
@@ -66,15 +66,12 @@ class MergeNearest:
     def __init__(self, plan: Plan, template: Template, figures: Figures):
         self.template, self.figures = template, figures
         self.operator = operator_ids.merge(template.id)
+        self.takes = [(Kind.CANDIDATES, template.id)]
         columns = [(f.name, f.type) for f in list(template.schema())[3:]]
         key_type = plan.stream(template.stream).stream.key_type.arrow
         schema = pa.schema([("d2", pa.float64()), ("key", key_type), *columns])
         self.lists = ShardLists(np.empty(0, np.int64), schema)
         self.turn_to(plan)
-
-    @property
-    def takes(self) -> list[Key]:
-        return [(Kind.CANDIDATES, self.template.id)]
 
     def turn_to(self, plan: Plan) -> None:
         """Queries that stay keep their lists."""

@@ -17,7 +17,7 @@ from sanderling.merge.last import LastOfAll
 from sanderling.merge.nearest import MergeNearest
 from sanderling.operate.composed.clocks import Clocks
 from sanderling.operate.composed.composed import Composed
-from sanderling.operate.takers import Counts, New, Takers
+from sanderling.operate.takers import New, Takers
 from sanderling.plans.plan import Plan, Plans
 from sanderling.route.by_space import Partition
 from sanderling.state.frame import Frame
@@ -59,7 +59,7 @@ class Merge:
             for template in stream.templates:
                 if template.is_nearest:
                     yield f"nearest {template.id}", partial(MergeNearest, plan, template, self.figures)
-                elif template.is_merged and template.into is None and not template.is_of_last:
+                elif template.is_merged and template.into is None and not template.is_merged_first:
                     yield f"equal {template.id}", partial(MergeEqual, template, self.figures)
         for tree in plan.trees:
             new = partial(Composed, plan, tree, self.clocks.closed, is_running, self.partition)
@@ -79,14 +79,13 @@ class Merge:
         self.figures.clear()
         # All shards have turned before they closed a tick of this turn.
         self.turn_to(max((b.version for b in batches if b.kind == Kind.PLAN), default=self.version))
-        counting = [taker for taker in self.takers if isinstance(taker, Counts)]
-        for taker in counting:
+        for taker in self.takers:
             taker.count_anew()
         asked = [b for b in batches if b.kind == Kind.ASK]
         answers = [b for b in batches if b.kind == Kind.ANSWER]
         out = self.takers.advance(b for b in batches if b.kind not in (Kind.PLAN, Kind.ASK, Kind.ANSWER))
         if self.is_counting:
-            for taker in counting:
+            for taker in self.takers:
                 taker.count_into(self.figures)
             if len(self.figures):
                 out.append(Batch(Kind.FIGURES, self.figures.table(), shard=self.number))

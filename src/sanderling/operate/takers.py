@@ -5,8 +5,7 @@ batches ──► a taker ──► what it tells ──► the next taker ─�
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Protocol, runtime_checkable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from sanderling.batches import Batch, Kind
 from sanderling.figures import Figures
@@ -17,42 +16,34 @@ from sanderling.state.frame import Frame
 Key = tuple[Kind, int | str]
 
 
-class Taker(Protocol):
-    """It has its own part of a plan, and saves itself."""
+class Taker:
+    """It has its own part of a plan, and saves itself; what remembers nothing has nothing to save."""
 
-    @property
-    def takes(self) -> Iterable[Key]:
-        """What it is given. Others may be given the same."""
-        ...
+    takes: Sequence[Key]  # what it is given; others may be given the same
 
     def turn_to(self, plan: Plan) -> None:
         """Goes on under this plan; nothing is left of queries that it does not have."""
-        ...
 
     def advance(self, came: list[Batch]) -> list[Batch]:
         """What came in a turn, if something did."""
-        ...
+        raise NotImplementedError
 
     def answer(self, asked: list[Batch], whole: list[Batch]) -> list[Batch]:
         """Whole answers, of whole answers of what it takes."""
-        ...
+        return whole
 
     def saved(self, is_whole: bool) -> Frame:
         """All that is remembered; or what leads there from what was saved before."""
-        ...
+        return Frame()
 
     def restore(self, frame: Frame) -> None:
         """Goes on from what was saved, whole or not."""
-        ...
 
+    def count_anew(self) -> None:
+        """A turn begins."""
 
-@runtime_checkable
-class Counts(Protocol):
-    """Knows what its operators did in a turn."""
-
-    def count_anew(self) -> None: ...
-
-    def count_into(self, figures: Figures) -> None: ...
+    def count_into(self, figures: Figures) -> None:
+        """What its operators did in the turn, where it has not told that already."""
 
 
 New = Callable[[], Taker]

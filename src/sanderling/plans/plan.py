@@ -76,7 +76,12 @@ class Template:
     @property
     def is_merged(self) -> bool:
         """Whether no shard can finish its rows: the nearest are those of all shards; equal rows cancel."""
-        return self.is_nearest or not self.is_keyed or self.is_of_last or self.into is not None
+        return self.is_merged_first or not self.is_keyed or self.into is not None
+
+    @property
+    def is_merged_first(self) -> bool:
+        """Whether what shards tell are no rows yet: the nearest, and the last, are those of all shards."""
+        return self.is_nearest or self.is_of_last
 
     @property
     def needs_consolidation(self) -> bool:

@@ -3,32 +3,25 @@
 from __future__ import annotations
 
 from sanderling.batches import Batch, Kind
-from sanderling.operate.takers import Key
+from sanderling.operate.takers import Taker
 from sanderling.plans.plan import Plan
 from sanderling.state.frame import Frame
 
 Closed = dict[str, tuple[int, bool]]  # by stream the tick that has closed, and whether it has ended
 
 
-class Clocks:
+class Clocks(Taker):
     """Takes what trees take too, and tells nothing."""
 
     def __init__(self, plan: Plan) -> None:
         self.closed: Closed = {}
         self.turn_to(plan)
 
-    @property
-    def takes(self) -> list[Key]:
-        return [(Kind.CLOCK, stream) for stream in self.streams]
-
     def turn_to(self, plan: Plan) -> None:
-        self.streams = [stream.stream.name for stream in plan.streams]
+        self.takes = [(Kind.CLOCK, stream.stream.name) for stream in plan.streams]
 
     def advance(self, came: list[Batch]) -> list[Batch]:
         self.closed |= closed_in(came)
-        return []
-
-    def answer(self, asked: list[Batch], whole: list[Batch]) -> list[Batch]:
         return []
 
     def saved(self, is_whole: bool) -> Frame:

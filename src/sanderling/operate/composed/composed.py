@@ -25,16 +25,17 @@ from sanderling.operate.composed.table_rows import TableRows
 from sanderling.operate.composed.turns import Turned, Turns
 from sanderling.operate.consolidate import put_together, repeated
 from sanderling.operate.sql.constants import Constants
-from sanderling.operate.takers import Key
+from sanderling.operate.takers import Key, Taker
 from sanderling.operate.tree import Tree
+from sanderling.plans import operator_ids
 from sanderling.plans.nodes import solve_of
 from sanderling.plans.plan import Plan, PlannedTree
 from sanderling.route.by_space import ALONE, Partition
-from sanderling.route.sightings import apart, are_sightings, queries_and_ticks, where
+from sanderling.route.sightings import apart, are_sightings, count, queries_and_ticks, where
 from sanderling.state.frame import Frame
 
 
-class Composed:
+class Composed(Taker):
     """The composed queries of one shape.
 
     Promises (tests/properties/test_sql.py): what comes out at a tick is the difference of two answers,
@@ -55,19 +56,18 @@ class Composed:
         self.turns = Turns()
         if is_joining:
             self.turns.join(planned.queries)
+        self.takes = _taken_by(planned)
+        # Of what shards tell of a branch, unless others merge and count it first, the rows of a turn.
+        templates = plan.templates()
+        self.rows_of = {b: 0 for b in planned.branches if not templates[b].is_merged_first}
         self.tables = TableRows(planned.tick_us)
         self.tables.learn(plan, planned.tables, NOTHING_YET)
-
-    @property
-    def takes(self) -> list[Key]:
-        rows = [(kind, branch) for branch in self.planned.branches for kind in (Kind.DELTAS, Kind.SIGHTINGS)]
-        return [*rows, *((Kind.CLOCK, stream) for stream in self.planned.streams)]
 
     def turn_to(self, plan: Plan) -> None:
         (planned,) = (tree for tree in plan.trees if tree.template.id == self.planned.template.id)
         gone = np.setdiff1d(self.planned.queries, planned.queries)
         self.turns.join(np.setdiff1d(planned.queries, self.planned.queries))
-        self.planned = planned
+        self.planned, self.takes = planned, _taken_by(planned)
         self.tree.constants.replace(planned.queries, planned.constants)
         self.tables.learn(plan, planned.tables, self.ready)
         if len(gone):
@@ -76,6 +76,9 @@ class Composed:
             self.turns.forget(gone)
 
     def advance(self, came: list[Batch]) -> list[Batch]:
+        for batch in came:
+            if batch.template in self.rows_of:
+                self.rows_of[batch.template] += count(batch.table)
         self.came.append(Input.of(came, self.planned))
         rows = self.take(self.came[-1])
         return [self._batch(Kind.DELTAS, rows)] if rows.num_rows else []
@@ -117,9 +120,12 @@ class Composed:
 
     def count_anew(self) -> None:
         self.tree.count_anew()
+        self.rows_of = dict.fromkeys(self.rows_of, 0)
 
     def count_into(self, figures: Figures) -> None:
         self.tree.count_into(figures, self.planned.template.id)
+        for branch, rows in self.rows_of.items():
+            figures.add(operator_ids.merge(branch), rows, rows)
 
     def saved(self, is_whole: bool) -> Frame:
         """All that the tree remembers, or what came for it; a trigger may remember less than that."""
@@ -191,6 +197,11 @@ class Composed:
         begun = pa.table({"query": mine, "tick": np.full(len(mine), tick)})
         now = {b: _known(rows.get(b), self.waiting.get(b), mine, tick) for b in {*rows, *self.waiting}}
         return repeated(put_together(put_at(fresh.apply(now, self.tables.told(), begun, tick), tick)), schema)
+
+
+def _taken_by(planned: PlannedTree) -> list[Key]:
+    rows = [(kind, branch) for branch in planned.branches for kind in (Kind.DELTAS, Kind.SIGHTINGS)]
+    return [*rows, *((Kind.CLOCK, stream) for stream in planned.streams)]
 
 
 def _known(whole: pa.Table | None, ahead: pa.Table | None, queries: I64, tick: int) -> pa.Table:
