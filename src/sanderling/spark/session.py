@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -62,11 +64,11 @@ def start_session(master: str, shards: int, log: Path | None) -> SparkSession:
     builder = SparkSession.builder.master(master)
     for key, value in settings.items():
         builder = builder.config(key, value)
-    # Until there is a JVM to talk to, which takes longest, Ctrl-C needs no waiting. Spark's own handler,
-    # which would talk to it in the middle of another call, goes when the block ends.
+    # Until there is a JVM to talk to, which takes longest, Ctrl-C needs no waiting.
     with _said_to(log), held_signals(lambda: SparkContext._gateway is not None), _no_orphan(), with_archive():
         try:
-            session = builder.getOrCreate()
+            with _our_handler():
+                session = builder.getOrCreate()
             # A JVM that dies is told once, by us; this server would print a traceback of its own.
             vars(session.sparkContext._accumulatorServer)["handle_error"] = lambda *_: None
             return session
@@ -75,6 +77,15 @@ def start_session(master: str, shards: int, log: Path | None) -> SparkSession:
                 "config.no_spark", f'Spark does not start with the master "{master}": {_reason(e, log)}',
                 "check --master, and that Java 17 or later is installed",
             ) from e  # fmt: skip
+
+
+@contextlib.contextmanager
+def _our_handler() -> Iterator[None]:
+    """Spark brings its own for Ctrl-C, which would talk to the JVM in the middle of another call."""
+    ours = signal.getsignal(signal.SIGINT)
+    yield
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, ours)
 
 
 def refuse_no_session(spark: object) -> None:
