@@ -6,6 +6,7 @@ A tick is named by its end. A reading at `ts` belongs to the tick that ends at c
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -22,6 +23,17 @@ UNITS_US = {
     "minute": 60_000_000, "min": 60_000_000, "hour": 3_600_000_000, "h": 3_600_000_000,
     "day": 86_400_000_000, "d": 86_400_000_000, "week": 604_800_000_000,
 }  # fmt: skip
+
+
+@dataclass(slots=True)
+class Clock:
+    """What a shard knows of a stream's time. The same in all shards after the same batches."""
+
+    max_ts: int = NOTHING_YET
+    closed_to: int = NOTHING_YET
+    first_tick: int = NOTHING_YET
+    is_ended: bool = False
+    begun: int = NEVER  # versions from this number on begin at the next tick to close, or wait
 
 
 def tick_end(ts: int, tick_us: int) -> int:

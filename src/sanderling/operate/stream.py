@@ -6,7 +6,7 @@ readings ─► accept ──► close ──► inside, nearest, windows, sight
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from sanderling.arrays import I64, int64_of
 from sanderling.batches import LATE, ROW, TS, TURNS, Batch, Kind
-from sanderling.clock import NOTHING_YET, closed_by, tick_end, tick_ends
+from sanderling.clock import NOTHING_YET, Clock, closed_by, tick_end, tick_ends
 from sanderling.figures import Figures
 from sanderling.operate.now import Moved, Now, Settled
 from sanderling.operate.operators import operators_over
@@ -30,17 +30,6 @@ from sanderling.plans.plan import ALWAYS, NEVER, StreamPlan
 from sanderling.route.pack import focal_columns
 from sanderling.space.polygons import NO_POLYGONS
 from sanderling.state.frame import Frame
-
-
-@dataclass(slots=True)
-class Clock:
-    """What a shard knows of a stream's time. The same in all shards after the same batches."""
-
-    max_ts: int = NOTHING_YET
-    closed_to: int = NOTHING_YET
-    first_tick: int = NOTHING_YET
-    is_ended: bool = False
-    begun: int = NEVER  # versions from this number on begin at the next tick to close, or wait
 
 
 class Replayed(NamedTuple):
