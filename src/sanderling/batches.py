@@ -19,6 +19,7 @@ from sanderling.clock import NOTHING_YET
 TS = "__ts"
 ROW = "__row"
 LATE = "__late"
+PARTITION = "__partition"  # by number, among those of its slice; only where a stream has partitions
 
 # Of a reading among the last of all: whether its region was where not every shard would know.
 HIDDEN = "is_hidden"
@@ -63,9 +64,9 @@ class Kind(StrEnum):
         return kind
 
     # ----- from a source
-    READINGS = "readings", To.SHARDS, f"{TS} {ROW} {LATE}", "stream slice rows min_ts max_ts"
+    READINGS = "readings", To.SHARDS, f"{TS} {ROW} {LATE}", "stream slice rows min_ts highs"
     # Readings of focal objects, for shards in which they do not live.
-    FOCALS = "focals", To.SHARDS, f"{TS} {LATE}", "stream slice"
+    FOCALS = "focals", To.SHARDS, f"{TS} {LATE}", "stream slice min_ts highs"
     LETTERS = "letters", To.DELIVERY, "reason file row raw", "stream slice"
     # ----- from shards; behind their columns stands the select list as c0, c1, …
     DELTAS = "deltas", To.MERGE | To.DELIVERY, "query tick sign", "stream template"
@@ -111,6 +112,7 @@ class Slice:
     stop: int
     first_row: int  # what an editor would call the first line: a csv's first reading is in row 2
     is_last: bool  # the stream ends with this slice
+    is_ordered: bool = True  # its readings came in this order, and after those of slices with lower numbers
 
 
 NO_SLICE = Slice(-1, "", "", 0, 0, 0, is_last=False)
@@ -133,6 +135,6 @@ class Batch:
     slice: Slice = NO_SLICE
     rows: int = 0  # that were read, those that cannot be readings among them
     min_ts: int = NOTHING_YET  # of all readings of the slice, whichever shard they go to
-    max_ts: int = NOTHING_YET
+    highs: dict[str, int] = field(default_factory=dict)  # by partition, the highest of them
     reach: int = 0
     file: str = ""

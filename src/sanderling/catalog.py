@@ -42,6 +42,8 @@ class Stream:
     tick_us: int
     lateness_us: int
     stale_after_us: int | None
+    partition: str | None = None  # the column that says from which partition of its source a reading came
+    idle_after_us: int | None = None  # where there is such a column
 
     @property
     def key_type(self) -> SqlType:

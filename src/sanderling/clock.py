@@ -6,7 +6,8 @@ A tick is named by its end. A reading at `ts` belongs to the tick that ends at c
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -27,13 +28,43 @@ UNITS_US = {
 
 @dataclass(slots=True)
 class Clock:
-    """What a shard knows of a stream's time. The same in all shards after the same batches."""
+    """What a shard knows of a stream's time. The same in all shards after the same batches.
 
-    max_ts: int = NOTHING_YET
+    Promises (tests/properties/test_partitions.py):
+      in order  a reading that is in order in its partition, which is not idle, is never late
+      cut       then neither batches nor how partitions take turns show
+    """
+
+    # By partition, the highest time seen in it; where partitions are not known, all is one without a name.
+    highs: dict[str, int] = field(default_factory=dict)
     closed_to: int = NOTHING_YET
     first_tick: int = NOTHING_YET
     is_ended: bool = False
     begun: int = NEVER  # versions from this number on begin at the next tick to close, or wait
+
+    @property
+    def max_ts(self) -> int:
+        """The highest time seen."""
+        return max(self.highs.values(), default=NOTHING_YET)
+
+    def see(self, highs: Mapping[str, int], min_ts: int, tick_us: int) -> None:
+        """Readings have come: by partition the highest time of them, and the least of all."""
+        later = {name: max(ts, self.highs.get(name, ts)) for name, ts in highs.items()}
+        self.highs = {**self.highs, **later}  # anew: a copy from before the batch has the old ones
+        if self.closed_to == NOTHING_YET != min_ts:
+            first = tick_end(min_ts, tick_us)
+            self.first_tick = first if self.first_tick == NOTHING_YET else min(first, self.first_tick)
+
+    def time(self, idle_after_us: int | None) -> int:
+        """The highest time seen; where partitions are known, the least of theirs, so that each is waited for.
+
+        But none for ever: one that is so far behind the greatest is idle. At first partitions that nobody has
+        heard of are waited for just as long.
+        """
+        if idle_after_us is None:
+            return self.max_ts
+        active = self.max_ts - idle_after_us
+        return NOTHING_YET if active <= self.first_tick else max(active, min(self.highs.values()))
 
 
 def tick_end(ts: int, tick_us: int) -> int:

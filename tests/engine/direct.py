@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -135,6 +136,21 @@ class DirectRun:
             if self.empty_between:
                 self._batch(stream, None)
 
+    def feed_together(self, name: str, paths: list[Path], is_ordered: bool, chance: Random) -> None:
+        """Files as slices of one batch, as tasks of Spark give them: who is done first is chance."""
+        stream = self.stream_plan(name)
+        pieces = []
+        for path in paths:
+            slicer = Slicer([SourceFile(path.name, str(path))], "csv", 1 << 20, 1000)
+            found = slicer.next(slicer.first())
+            assert found is not None
+            pieces.append(
+                replace(found[0], number=self._number(stream), is_last=False, is_ordered=is_ordered)
+            )
+        self._take_turns()
+        chance.shuffle(pieces)
+        self._advance(self._packed(stream, [(piece, read_slice(stream.stream, piece)) for piece in pieces]))
+
     def _number(self, stream: StreamPlan) -> int:
         self.numbers[stream.stream.name] += 1
         return self.numbers[stream.stream.name]
@@ -156,11 +172,16 @@ class DirectRun:
             ingested = Ingested(schema.empty_table(), LETTERS.empty_table(), 0)
         else:
             ingested = read_slice(stream.stream, piece)
-        engines = self.engines
-        batches: list[list[Batch]] = [[] for _ in engines]
-        for shard, batch in pack(stream, piece, ingested, self.shards, self.followed[stream.stream.name]):
-            batches[shard].append(batch)
-        self._advance(batches)
+        self._advance(self._packed(stream, [(piece, ingested)]))
+
+    def _packed(self, stream: StreamPlan, pieces: Iterable[tuple[Slice, Ingested]]) -> list[list[Batch]]:
+        """By shard what it gets of some slices, slice by slice as they are given."""
+        batches: list[list[Batch]] = [[] for _ in self.engines]
+        followed = self.followed[stream.stream.name]
+        for piece, ingested in pieces:
+            for shard, batch in pack(stream, piece, ingested, self.shards, followed):
+                batches[shard].append(batch)
+        return batches
 
     def _advance(self, batches: list[list[Batch]]) -> list[Batch]:
         engine = self._engine()

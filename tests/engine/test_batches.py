@@ -11,7 +11,13 @@ import pytest
 from sanderling.batches import Batch, Kind, Slice
 from sanderling.route.parcels import batch_in, parcel_of
 
-SOME: dict[str, Any] = {"str": "some", "int": 7, "bool": True, "Slice": Slice(3, "a", "/a", 1, 2, 4, True)}
+SOME: dict[str, Any] = {
+    "dict[str, int]": {"p": 7},
+    "str": "some",
+    "int": 7,
+    "bool": True,
+    "Slice": Slice(3, "a", "/a", 1, 2, 4, True),
+}
 TYPES = {field.name: str(field.type) for field in fields(Batch)}
 
 

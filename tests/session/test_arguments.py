@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
+from pyspark.sql.functions import rand
 
 import sanderling
 from sanderling.errors import SanderlingError
@@ -86,6 +87,25 @@ def test_how_a_stream_is_declared(session: Session, spark: SparkSession) -> None
         for pair in (value, (value, "y"), ("x", value), ("x",), ("x", "y", "z")):
             assert code_of(session.stream, frame, location=pair, **texts) == "session.bad_argument"
         assert code_of(session.stream, value, location=("x", "y"), **texts) == "config.not_streaming"
+        for name in ("partition", "idle_after") if value is not None else ():
+            given = texts | {name: value}
+            assert code_of(session.stream, frame, location=("x", "y"), **given) == "session.bad_argument"
+
+
+def test_partitions_that_cannot_be_told_apart(spark: SparkSession) -> None:
+    columns = {"key": "value", "time": "timestamp", "location": ("x", "y")}
+    frame = spark.readStream.format("rate").load().withColumns({"x": rand(), "y": rand()})
+    with sanderling.connect(spark) as session:
+        for given, code in (
+            ({"partition": "valeu"}, "config.no_column"),
+            ({"partition": "x"}, "query.wrong_type"),
+            ({"idle_after": "5 seconds"}, "query.bad_option"),
+            ({"partition": "value", "idle_after": "5 parsecs"}, "query.bad_option"),
+        ):
+            assert code_of(session.stream, frame, name="s", **columns, **given) == code
+        with pytest.raises(SanderlingError) as e:
+            session.stream(frame, name="s", partition="valeu", **columns)
+        assert e.value.hint == 'did you mean "value"?'
 
 
 def test_how_long_and_how_many(session: Session) -> None:

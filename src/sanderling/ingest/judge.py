@@ -44,6 +44,8 @@ class Judge:
         self._refuse_missing("missing_place", stream.y)
         for name in (stream.x, stream.y):
             self._refuse("bad_place", _is_not_finite(self._typed(name).values), name, "a finite coordinate")
+        if stream.partition is not None:
+            self._refuse_missing("missing_partition", stream.partition)
         for column, typed in zip(stream.columns, self.typed, strict=True):
             self._refuse("wrong_type", typed.bad(), column.name, _a(column.type))
         return self._table(time)

@@ -6,6 +6,7 @@ readings ─► accept ──► close ──► inside, nearest, windows, sight
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import NamedTuple
 
@@ -13,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from sanderling.arrays import I64, int64_of
-from sanderling.batches import LATE, ROW, TS, TURNS, Batch, Kind
+from sanderling.batches import LATE, PARTITION, ROW, TS, TURNS, Batch, Kind
 from sanderling.clock import NOTHING_YET, Clock, closed_by, tick_end, tick_ends
 from sanderling.figures import Figures
 from sanderling.operate.now import Moved, Now, Settled
@@ -128,25 +129,22 @@ class StreamShard:
         """Takes readings, slice by slice in order of arrival; late ones come back."""
         late: list[Batch] = []
         for number in sorted({b.slice.number for b in batches}):
-            before = self.clock.max_ts
+            before = self.clock.highs
             for batch in (b for b in batches if b.slice.number == number):
                 refused = self._accept_one(batch, before)
                 if refused is not None:
                     late.append(refused)
-                self.clock.max_ts = max(self.clock.max_ts, batch.max_ts)
-                if self.clock.closed_to == NOTHING_YET and batch.min_ts != NOTHING_YET:
-                    first = tick_end(batch.min_ts, self.stream.tick_us)
-                    known = self.clock.first_tick
-                    self.clock.first_tick = first if known == NOTHING_YET else min(first, known)
+                self.clock.see(batch.highs, batch.min_ts, self.stream.tick_us)
                 self.clock.is_ended |= batch.slice.is_last
         return late
 
-    def _accept_one(self, batch: Batch, max_ts_before: int) -> Batch | None:
+    def _accept_one(self, batch: Batch, before: Mapping[str, int]) -> Batch | None:
+        """`before`: by partition, how far time had come before the slice."""
         table = batch.table
         ends = tick_ends(int64_of(table, TS), self.stream.tick_us)
         is_late = np.asarray(table.column(LATE).to_numpy(), np.bool_) | (ends <= self.clock.closed_to)
-        if max_ts_before != NOTHING_YET:
-            is_late = is_late | (ends < max_ts_before - self.stream.lateness_us)
+        if batch.slice.is_ordered:
+            is_late |= ends + self.stream.lateness_us < _known_of(batch, before)
         last = self.objects if batch.kind == Kind.READINGS else self.focals
         readings = table.select(last.schema.names)
         if is_late.any():
@@ -191,11 +189,12 @@ class StreamShard:
     def close(self) -> list[Batch]:
         """Closes every tick that the clock has passed."""
         clock, tick_us = self.clock, self.stream.tick_us
-        if clock.max_ts == NOTHING_YET:
+        time = clock.max_ts if clock.is_ended else clock.time(self.stream.idle_after_us)
+        if time == NOTHING_YET:
             return []
-        target = closed_by(clock.max_ts - self.stream.lateness_us, tick_us)
+        target = closed_by(time - self.stream.lateness_us, tick_us)
         if clock.is_ended:
-            target = tick_end(clock.max_ts, tick_us)
+            target = tick_end(time, tick_us)
         changes = self.close_to(target)
         self._reorder()
         return changes
@@ -371,3 +370,9 @@ class StreamShard:
     def _take_up(self, frame: Frame) -> None:
         self.clock, self.first_own = Clock(**frame.values["clock"]), frame.values["first_own"]
         self.waiting.restore(frame.part("waiting"))
+
+
+def _known_of(batch: Batch, before: Mapping[str, int]) -> I64:
+    """How far the partition of each reading had come; where they are not known, one number for all."""
+    known = np.array([before.get(name, NOTHING_YET) for name in batch.highs], np.int64)
+    return known[int64_of(batch.table, PARTITION)] if PARTITION in batch.table.column_names else known

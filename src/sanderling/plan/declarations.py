@@ -11,9 +11,10 @@ from sanderling.language.grammar.dialect import unknown_type
 from sanderling.language.statements import ColumnDef, CreateStream, CreateTable, Name, Span, Value
 from sanderling.types import type_named
 
-STREAM_OPTIONS = ("path", "format", "tick", "lateness", "stale_after")
+STREAM_OPTIONS = ("path", "format", "tick", "lateness", "stale_after", "partition", "idle_after")
 TABLE_OPTIONS = ("path", "format")
 QUERIES_OPTIONS = ("format",)
+IDLE_AFTER_US = 10_000_000  # a silent partition delays all others by so much
 FORMATS = ("csv", "json", "parquet")
 # Names that mean something else inside a query.
 RESERVED = ("location", "region")
@@ -42,9 +43,7 @@ class Declarations:
                 statement.name.span,
             )
         key = self._column(statement.key, columns, "KEY")
-        self._must_be(
-            key, statement.key, "a STRING or an integer", key.type.is_integer or key.type.name == "STRING"
-        )
+        self._must_tell_apart(key, statement.key)
         time = self._column(statement.time, columns, "TIME")
         is_time = time.type.name in ("TIMESTAMP", "DATE") or time.type.is_number
         self._must_be(time, statement.time, "a TIMESTAMP or a number of seconds", is_time)
@@ -64,11 +63,29 @@ class Declarations:
                 "query.bad_option", "a tick cannot be 0", "tick = '1 second'", options["tick"].span
             )
         stale = self._duration(options, "stale_after", 0) if "stale_after" in options else None
+        partition = self._partition(options, columns)
         return Stream(
             statement.name.text, columns, key.name, time.name, x.name, y.name, gone.name if gone else None,
             self.text_option(options, "path"), self.format_option(options), tick,
-            self._duration(options, "lateness", 0), stale,
+            self._duration(options, "lateness", 0), stale, partition,
+            self._duration(options, "idle_after", IDLE_AFTER_US) if partition else None,
         )  # fmt: skip
+
+    def _partition(self, options: dict[str, Value], columns: tuple[Column, ...]) -> str | None:
+        """The column that says from which partition of its source a reading came."""
+        text = self.text_option(options, "partition")
+        if text is None:
+            if "idle_after" in options:
+                message, hint = "idle_after is for partitions that are known", "add partition = 'column'"
+                raise self.refuse("query.bad_option", message, hint, options["idle_after"].span)
+            return None
+        name = Name(text, options["partition"].span)
+        if "path" in options:
+            message, hint = "files are read in one order, and have no partitions", "leave partition out"
+            raise self.refuse("query.bad_option", message, hint, name.span)
+        column = self._column(name, columns, "partition")
+        self._must_tell_apart(column, name)
+        return column.name
 
     def table_columns(self, statement: CreateTable) -> tuple[Column, ...] | None:
         columns = self.columns(statement.columns)
@@ -125,6 +142,11 @@ class Declarations:
         if not holds:
             message = f'"{column.name}" is {column.type.name}, it has to be {what}'
             raise self.refuse("query.wrong_type", message, "declare it with another type", name.span)
+
+    def _must_tell_apart(self, column: Column, name: Name) -> None:
+        """Objects, or partitions."""
+        is_one = column.type.is_integer or column.type.name == "STRING"
+        self._must_be(column, name, "a STRING or an integer", is_one)
 
     def _refuse_twice(self, names: list[Name], clauses: str) -> None:
         seen: set[str] = set()

@@ -1,7 +1,7 @@
 """A slice's readings to batches: each object's to its own shard, focal objects' to the others too.
 
-Every shard gets a batch from every slice, empty or not, with the highest time the slice has seen:
-so all shards know the stream's clock within the same batch.
+Every shard gets a batch from every slice, empty or not, with the highest times that the slice has seen: so
+all shards know the stream's clock within the same batch.
 """
 
 from __future__ import annotations
@@ -10,17 +10,16 @@ from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from sanderling.arrays import I64
-from sanderling.batches import LATE, ROW, TS, Batch, Kind, Slice
+from sanderling.batches import ROW, TS, Batch, Kind, Slice
 from sanderling.catalog import Stream
-from sanderling.clock import NOTHING_YET, tick_ends
 from sanderling.ingest.read import Ingested
 from sanderling.kernels.hashing import hash_keys
 from sanderling.keys import Keys
 from sanderling.plans.plan import StreamPlan
+from sanderling.route.partitions import seen_in
 
 _FOCALS: dict[str, tuple[pa.Array, Keys]] = {}  # by stream, those that were asked for last
 
@@ -41,16 +40,6 @@ def focal_columns(stream: Stream) -> list[str]:
     return [stream.key, stream.x, stream.y, *gone, TS]
 
 
-def was_late(ts: I64, stream: Stream) -> npt.NDArray[np.bool_]:
-    """Readings whose tick an earlier reading of the same slice has closed."""
-    before = np.maximum.accumulate(ts)[:-1] - stream.lateness_us
-    return (
-        np.concatenate([[False], tick_ends(ts[1:], stream.tick_us) < before])
-        if len(ts)
-        else np.empty(0, np.bool_)
-    )
-
-
 def _numbered(stream: str, focals: pa.Array) -> Keys:
     """Focal objects are the same from slice to slice, and may be very many."""
     known = _FOCALS.get(stream)
@@ -65,27 +54,26 @@ def pack(
     """Batches with the shard each goes to; `focals` may hold more keys than the plan's."""
     readings, stream = ingested.readings, plan.stream
     focals = plan.focals if focals is None else focals
-    ts = readings.column(TS).to_numpy()
-    readings_of = partial(
-        Batch, Kind.READINGS, stream=stream.name, slice=piece, rows=ingested.rows,
-        min_ts=int(ts.min()) if len(ts) else NOTHING_YET, max_ts=int(ts.max()) if len(ts) else NOTHING_YET,
-    )  # fmt: skip
-    table = readings.select([*shipped_columns(plan), ROW]).append_column(LATE, pa.array(was_late(ts, stream)))
+    seen = seen_in(readings, stream, piece.is_ordered)
+    of_slice = partial(Batch, stream=stream.name, slice=piece, highs=seen.highs, min_ts=seen.min_ts)
+    table = readings.select([*shipped_columns(plan), ROW])
+    for name, column in seen.columns.items():
+        table = table.append_column(name, column)
     table = table.combine_chunks()
     keys = table.column(stream.key)
     flat = keys.chunk(0) if keys.num_chunks else pa.array([], keys.type)
     home = shard_of(flat, n_shards)
     for shard in range(n_shards):
         mine = table.filter(pa.array(home == shard)) if n_shards > 1 else table
-        yield shard, readings_of(table=mine)
+        yield shard, of_slice(Kind.READINGS, mine, rows=ingested.rows)
     if len(focals):
         is_focal = _numbered(stream.name, focals).find(flat) >= 0
-        narrow = table.select([*focal_columns(stream), LATE])
+        narrow = table.select([*focal_columns(stream), *seen.columns])
         for shard in range(n_shards):
             # A shard has the readings of its own focal objects anyway.
             others = is_focal & (home != shard)
             if others.any():
-                yield shard, Batch(Kind.FOCALS, narrow.filter(pa.array(others)), stream.name, slice=piece)
+                yield shard, of_slice(Kind.FOCALS, narrow.filter(pa.array(others)))
     if ingested.letters.num_rows:
         letters = Batch(Kind.LETTERS, ingested.letters, stream.name, slice=piece)
         yield piece.number % n_shards, letters

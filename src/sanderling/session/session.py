@@ -169,19 +169,21 @@ class Session:
     def stream(
         self, frame: DataFrame, *, name: str, key: str, time: str, location: tuple[str, str],
         gone: str | None = None, tick: str = "1 second", lateness: str = "0 seconds",
-        stale_after: str | None = None,
+        stale_after: str | None = None, partition: str | None = None, idle_after: str | None = None,
     ) -> None:  # fmt: skip
         """Declares a streaming DataFrame as a stream. After a restart it has to be given again."""
         self._refuse_stopped()
         _refuse_no_texts(name=name, key=key, time=time, tick=tick, lateness=lateness)
-        _refuse_no_texts(**{n: v for n, v in (("gone", gone), ("stale_after", stale_after)) if v is not None})
+        options = {"stale_after": stale_after, "partition": partition, "idle_after": idle_after}
+        said = {option: words for option, words in options.items() if words is not None}
+        _refuse_no_texts(**said, **({"gone": gone} if gone is not None else {}))
         x, y = _pair(location)
         if not getattr(frame, "isStreaming", False):
             raise ConfigError(
                 "config.not_streaming", f'"{name}" is no streaming DataFrame', "use spark.readStream"
             )
         columns = columns_of(frame)
-        for column in (key, time, x, y, *([gone] if gone else [])):
+        for column in (key, time, x, y, *(c for c in (gone, partition) if c)):
             if column not in columns:
                 raise ConfigError(
                     "config.no_column", f'the DataFrame of "{name}" has no usable column "{column}"',
@@ -189,12 +191,12 @@ class Session:
                 )  # fmt: skip
         listed = ", ".join(f"{_quoted(c)} {t.name}" for c, t in columns.items())
         gone_clause = f" GONE {_quoted(gone)}" if gone else ""
-        stale = f", stale_after = {_literal(stale_after)}" if stale_after else ""
+        more = "".join(f", {option} = {_literal(words)}" for option, words in said.items())
         with self._lock:
             self.execute(
                 f"CREATE STREAM {_quoted(name)} ({listed}) KEY {_quoted(key)} TIME {_quoted(time)} "
                 f"LOCATION ({_quoted(x)}, {_quoted(y)}){gone_clause} "
-                f"WITH (tick = {_literal(tick)}, lateness = {_literal(lateness)}{stale})"
+                f"WITH (tick = {_literal(tick)}, lateness = {_literal(lateness)}{more})"
             )
             self.add_source(name, Frame(name, frame))
 

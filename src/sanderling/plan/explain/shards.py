@@ -41,7 +41,9 @@ def parts_of(
     """Side by side, from the select list down to the readings; what is asked first stands lower."""
     stream = plan.stream
     number, name, shown = template.id, stream.name, ", ".join(map(_item, template.outputs))
-    tick, lateness = show_duration(stream.tick_us), show_duration(stream.lateness_us)
+    clock = f"tick {show_duration(stream.tick_us)}, lateness {show_duration(stream.lateness_us)}"
+    if stream.idle_after_us is not None:
+        clock += f", partition {stream.partition}, idle_after {show_duration(stream.idle_after_us)}"
     join = Outline(
         _join(plan, template, query), SHARD, (shared,) if shared else (),
         operators=(_shared(template)(name), operator_ids.inside(number)),
@@ -60,7 +62,7 @@ def parts_of(
         Outline(f"select {shown or 'nothing'}", SHARD, operators=(operator_ids.select(number),)),
         *asked,
         Outline(
-            f"{_readings(template)} of {name}: tick {tick}, lateness {lateness}", SHARD,
+            f"{_readings(template)} of {name}: {clock}", SHARD,
             operators=_sources(name, template),
         ),
     )  # fmt: skip

@@ -76,8 +76,9 @@ class Packer:
         context = TaskContext.get()
         partition = context.partitionId() if context is not None else 0
         stream = self.packing.plan.stream
+        is_ordered = stream.partition is not None  # rows of other tasks come neither before nor after ours
         for number, rows in enumerate(_slices(batches), partition * 1_000_000):
-            piece = Slice(number, stream.name, stream.name, 0, 0, 1, is_last=False)
+            piece = Slice(number, stream.name, stream.name, 0, 0, 1, is_last=False, is_ordered=is_ordered)
             rows = rows.rename_columns([c.name for c in stream.columns])
             yield from self.packing.rows(piece, judged(stream, rows))
 
