@@ -13,12 +13,14 @@ from sanderling.deliver.log import PARTS
 from sanderling.route.parcels import batch_in
 from sanderling.settings import Settings
 from sanderling.spark.engines.processor import MergeProcessor
+from sanderling.spark.engines.stage import Stage
 from sanderling.spark.plans import PlanFolder
 
 
 def test_the_name_of_a_shards_part_is_not_hidden_in_a_part_of_the_merge_stage(tmp_path: Path) -> None:
-    (tmp_path / PARTS).mkdir()
-    merges = MergeProcessor(PlanFolder.in_(tmp_path / "plans"), 0, [0], Settings(), str(tmp_path))
+    (tmp_path / "said" / PARTS).mkdir(parents=True)
+    plans = PlanFolder.in_(tmp_path / "plans")
+    merges = MergeProcessor(Stage("merge", plans, 0, [0], Settings(), tmp_path, is_merged=True))
     much = pa.table({"c0": np.random.default_rng(1).random(20_000)})
     rows, name = (
         Batch(Kind.DELTAS, much, "s", 0),
