@@ -42,7 +42,8 @@ def of_tree(tree: exp.Expr, type_: SqlType, words: str = "") -> Expression:
     """What the evaluating engine is given as this tree."""
     with deep_recursion():
         sql = tree.sql(dialect="duckdb")
-    reads = frozenset(column.name for column in tree.find_all(exp.Column))
+    own = {name.name for over in tree.find_all(exp.Lambda) for name in over.expressions}
+    reads = frozenset(column.name for column in tree.find_all(exp.Column)) - own
     comparisons = comparisons_in(tree) if type_.name == "BOOLEAN" else None
     return Computed(sql, type_, reads, comparisons=comparisons, words=words, tree=tree)
 
