@@ -14,9 +14,9 @@ from sanderling import arrays
 from sanderling.kernels.trigger.solve import GUEST, How
 from sanderling.kernels.trigger.solve_plain import PlainSolver
 from sanderling.operate.composed.composed import Composed
+from sanderling.operate.inside import meet
 from sanderling.operate.trigger.triggers import GRID, LISTS, LOOSE, TIGHT
 from sanderling.operate.where import slots, slotted
-from sanderling.operate.window import window
 from sanderling.plans import selection, trigger_space
 from sanderling.plans.constraint_graph import SLACK
 from sanderling.plans.nodes import solve_of
@@ -44,7 +44,7 @@ def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Composed, "weight", lambda _: -1)
     monkeypatch.setattr(selection, "MOST_EVERYWHERE", 0)
     monkeypatch.setattr(slots, "MOST_TAKERS", 2)
-    for module in (slotted, window):
+    for module in (slotted, meet):
         monkeypatch.setattr(module, "MOST_PAIRS", 3)
 
 
