@@ -191,7 +191,7 @@ def _progress(before: str, during: str) -> Iterator[Callable[[int, int], None] |
 
 
 def _write(path: Path, text: str) -> None:
-    from sanderling.sealed import write_atomically
+    from sanderling.state.sealed import write_atomically
 
     try:
         write_atomically(path, text.encode())

@@ -18,8 +18,6 @@ ALLOWED: dict[str, set[str]] = {
     "errors": set(),
     "figures": set(),
     "clock": set(),
-    "crash": set(),
-    "laps": set(),
 
     "settings": set(),
     "types": set(),
@@ -27,9 +25,6 @@ ALLOWED: dict[str, set[str]] = {
     "macros": set(),
     "relational": {"errors", "macros"},
     "catalog": {"arrays", "clock", "types"},
-    "keys": {"arrays", "kernels"},
-    "encoding": {"sealed", "types"},
-    "sealed": {"errors"},
     # queries: text to plan
     "language": {"clock", "errors", "plans", "types"},
     "plan": {
@@ -40,39 +35,39 @@ ALLOWED: dict[str, set[str]] = {
     "plans": {"arrays", "catalog", "clock", "figures", "space", "types"},
     # data: the five stages
     "ingest": {"batches", "catalog", "errors", "relational", "types"},
-    "route": {"arrays", "batches", "catalog", "clock", "ingest", "kernels", "keys", "plans"},
+    "route": {"arrays", "batches", "catalog", "clock", "ingest", "kernels", "plans"},
     "operate": {
-        "arrays", "batches", "catalog", "clock", "figures", "kernels", "keys", "plans", "relational",
-        "route", "space", "state",
+        "arrays", "batches", "catalog", "clock", "figures", "kernels", "plans", "relational", "route",
+        "space", "state",
     },
     "merge": {"arrays", "batches", "clock", "figures", "kernels", "operate", "plans", "route", "state"},
     "deliver": {
-        "arrays", "batches", "catalog", "clock", "crash", "errors", "ingest", "kernels", "laps", "plans",
-        "relational", "route", "sealed",
+        "arrays", "batches", "catalog", "clock", "errors", "figures", "ingest", "kernels", "plans",
+        "relational", "route", "state",
     },
     # what the stages stand on
     "kernels": {"arrays", "space"},
     # how far, and which places a region holds; compiled into kernels
     "space": {"arrays", "kernels"},
-    "state": {"catalog", "encoding", "plans", "route", "sealed"},
+    "state": {"catalog", "errors", "plans", "route", "types"},
     # what puts them together
     "pipeline": {"batches", "merge", "operate", "plans", "route"},
     "spark": {
-        "batches", "catalog", "crash", "deliver", "encoding", "errors", "figures", "ingest", "laps",
-        "merge", "operate", "plans", "route", "sealed", "settings", "simulate", "state", "types",
+        "batches", "catalog", "deliver", "errors", "figures", "ingest", "merge", "operate", "plans",
+        "route", "settings", "simulate", "state", "types",
     },
     "session": {
-        "batches", "clock", "deliver", "errors", "figures", "ingest", "language", "plan", "plans", "route",
-        "sealed", "settings", "spark", "state",
+        "batches", "clock", "deliver", "errors", "figures", "ingest", "language", "plan", "plans",
+        "route", "settings", "spark", "state",
     },
     "simulate": {"arrays", "clock", "errors", "kernels", "relational"},
     "demo": {
-        "batches", "clock", "deliver", "pipeline", "plan", "plans", "route", "session", "simulate", "spark",
-        "state",
+        "batches", "clock", "deliver", "pipeline", "plan", "plans", "route", "session", "simulate",
+        "spark", "state",
     },
     "command": {
-        "deliver", "demo", "errors", "ingest", "language", "plan", "sealed", "settings", "simulate",
-        "spark",
+        "deliver", "demo", "errors", "ingest", "language", "plan", "settings", "simulate", "spark",
+        "state",
     },
 }  # fmt: skip
 

@@ -21,11 +21,11 @@ from sanderling.operate.shard import Shard
 from sanderling.plan.planner import Planner
 from sanderling.plans.plan import NO_QUERIES, Plan
 from sanderling.route.parcels import pieces_of
-from sanderling.sealed import FORMAT, HEAD_BYTES, sealed, write_json
 from sanderling.spark.checkpoint import alone_in, note_of
 from sanderling.spark.faults import in_our_words
 from sanderling.spark.sources.find import find_input
 from sanderling.state.saved import restore
+from sanderling.state.sealed import FORMAT, HEAD_BYTES, sealed, write_json
 
 SCRIPT = """
 CREATE STREAM taxi (id STRING, ts BIGINT, x DOUBLE, y DOUBLE) KEY id TIME ts LOCATION (x, y)

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from sanderling.batches import Batch, Kind, Slice
 from sanderling.clock import tick_end
 from sanderling.deliver.changes import UpdateLines, gather
-from sanderling.figures import Tally
+from sanderling.figures.figures import Tally
 from sanderling.ingest.files import SourceFile
 from sanderling.ingest.read import Ingested, read_slice
 from sanderling.ingest.slices import Slicer

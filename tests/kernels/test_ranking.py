@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sanderling.kernels.sql.ranking import change, neighbour, outermost
-from sanderling.operate.sql.ranking import Ranking
+from sanderling.operate.sql.rows.ranking import Ranking
 from sanderling.plans.nodes import Order
 
 words = st.text(alphabet="ab", max_size=3)

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sanderling.operate.sql.numbered import Numbered
+from sanderling.operate.sql.rows.numbered import Numbered
 
 few = st.tuples(st.integers(0, 1), st.integers(-2, 2), st.integers(-2, 2))
 batches = st.lists(st.lists(few, max_size=30), max_size=4)

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 from sanderling.operate.sql.constants import Constants
-from sanderling.operate.sql.join import JoinState
+from sanderling.operate.sql.join.join import JoinState
 from sanderling.operate.tree import Tree
 from sanderling.plans import nodes
 from sanderling.plans.expression import Expression

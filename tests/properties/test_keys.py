@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sanderling import keys as module
-from sanderling.keys import Keys
+from sanderling.route import keys as module
+from sanderling.route.keys import Keys
 
 batches = st.lists(st.lists(st.text(alphabet="ab", max_size=4), max_size=12), max_size=6)
 

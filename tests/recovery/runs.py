@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from sanderling.sealed import read_json, write_json
+from sanderling.state.sealed import read_json, write_json
 
 SCRIPT = """
 CREATE STREAM cars (id STRING, ts BIGINT, x DOUBLE, y DOUBLE, speed DOUBLE)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from sanderling import crash
+from sanderling.state import crash
 from tests.command.test_interrupt import wait_for
 from tests.long import IS_LONG
 from tests.recovery.runs import command, java_of, output, run

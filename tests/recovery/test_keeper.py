@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from sanderling import crash
+from sanderling.state import crash
 from tests.long import IS_LONG
 from tests.recovery.runs import command, output, run
 

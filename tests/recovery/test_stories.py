@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 from sanderling.deliver.ledger import KIND
-from sanderling.sealed import read_json
+from sanderling.state.sealed import read_json
 from tests.command.test_interrupt import wait_for
 from tests.recovery.runs import command, java_of, moved, output, run, run_without_room
 from tests.session.test_signals import wait_for_nobody

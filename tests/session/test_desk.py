@@ -10,7 +10,7 @@ import pytest
 from sanderling.batches import Batch, Kind
 from sanderling.deliver.log import Log
 from sanderling.errors import SanderlingError, SessionError, StateError
-from sanderling.figures import Figures
+from sanderling.figures.figures import Figures
 from sanderling.plan.grow.living import LivingPlan
 from sanderling.route.controls import mark
 from sanderling.session.desk import Desk

@@ -15,11 +15,11 @@ import pyarrow as pa
 import pytest
 
 from sanderling.catalog import Column
-from sanderling.encoding import Encoding, Unreadable
 from sanderling.errors import StateError
 from sanderling.plan.grow.living import LivingPlan
 from sanderling.plans.growth import Growth
 from sanderling.plans.plan import Plan
+from sanderling.state.encoding import Encoding, Unreadable
 from sanderling.state.plans import PLANS, read_thing, write_thing
 from sanderling.types import TYPES
 from tests.scripts.steps import read_script

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sanderling.arrays import I64
-from sanderling.sealed import named
+from sanderling.state.sealed import named
 
 ROW = np.dtype([("query", "<i8"), ("came", "<i8"), ("went", "<i8")])
 # Below this nobody minds how long the file is.

@@ -15,7 +15,7 @@ from sanderling.deliver.changes import step_back
 from sanderling.deliver.log import Log
 from sanderling.deliver.sinks.sink import Sink
 from sanderling.errors import StateError
-from sanderling.laps import Laps
+from sanderling.figures.laps import Laps
 from sanderling.route.controls import told_seconds
 
 # Batches that may wait for their delivery; when there are more, Spark waits.

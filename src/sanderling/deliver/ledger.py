@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sanderling.deliver.counts import Counts
-from sanderling.sealed import broken, read_json, write_json
+from sanderling.state.sealed import broken, read_json, write_json
 
 I64 = npt.NDArray[np.int32] | npt.NDArray[np.int64]
 KIND = "ledger"

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from sanderling import crash
 from sanderling.batches import Batch, Kind
 from sanderling.route.parcels import batch_in, parcel_of
-from sanderling.sealed import NOT_OURS, broken, read, write
+from sanderling.state import crash
+from sanderling.state.sealed import NOT_OURS, broken, read, write
 
 PARTS = "parts"
 BATCH = "batch"  # the kind of a file; the other is Kind.PART

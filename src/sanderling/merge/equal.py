@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from sanderling.batches import Batch, Kind
-from sanderling.figures import Figures
+from sanderling.figures.figures import Figures
 from sanderling.merge.told import told_of
 from sanderling.operate.consolidate import consolidate
 from sanderling.operate.takers import Taker

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from sanderling.batches import Batch, Kind
-from sanderling.figures import Figures
+from sanderling.figures.figures import Figures
 from sanderling.merge.latest import MergeLatest
 from sanderling.merge.order import Order
 from sanderling.merge.told import answers_of, told_of

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from sanderling.arrays import I64, differs, key_ranks, rows_of
 from sanderling.batches import NOTHING, Batch, Kind
-from sanderling.figures import Figures
+from sanderling.figures.figures import Figures
 from sanderling.kernels.nearest.choose import choose, compare
 from sanderling.merge.lists import ShardLists
 from sanderling.merge.told import answers_of, told_of

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from sanderling.batches import Batch, Kind
-from sanderling.figures import Figures
+from sanderling.figures.figures import Figures
 from sanderling.merge.equal import MergeEqual
 from sanderling.merge.last import LastOfAll
 from sanderling.merge.nearest import MergeNearest

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sanderling.batches import Batch
-from sanderling.figures import Figures
+from sanderling.figures.figures import Figures
 from sanderling.operate.changes import Changes
 from sanderling.operate.inside.inside import Inside
 from sanderling.operate.nearest.nearest import Nearest
 from sanderling.operate.now import Moved, Now
 from sanderling.operate.operator import Operator
-from sanderling.operate.sql.aggregate import Aggregate
+from sanderling.operate.sql.aggregate.aggregate import Aggregate
 from sanderling.operate.sql.constants import Constants
 from sanderling.operate.sql.distinct import Distinct
 from sanderling.operate.sql.first import First
-from sanderling.operate.sql.join import Join
+from sanderling.operate.sql.join.join import Join
 from sanderling.operate.sql.select import Select
 from sanderling.operate.sql.set_operation import SetOperation
 from sanderling.operate.sql.signed import Signed

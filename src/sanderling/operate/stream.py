@@ -16,7 +16,7 @@ import pyarrow as pa
 from sanderling.arrays import I64, int64_of
 from sanderling.batches import LATE, PARTITION, ROW, TS, TURNS, Batch, Kind
 from sanderling.clock import NOTHING_YET, Clock, closed_by, tick_end, tick_ends
-from sanderling.figures import Figures
+from sanderling.figures.figures import Figures
 from sanderling.operate.now import Moved, Now, Settled
 from sanderling.operate.operators import operators_over
 from sanderling.operate.readings.pairs import NO_MOVES, MoveBatch

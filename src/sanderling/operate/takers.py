@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from sanderling.batches import Batch, Kind
-from sanderling.figures import Figures
+from sanderling.figures.figures import Figures
 from sanderling.plans.plan import Plan
 from sanderling.state.frame import Frame
 

@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from sanderling.arrays import I64
 from sanderling.clock import NOTHING_YET
-from sanderling.figures import Figures
+from sanderling.figures.figures import Figures
 from sanderling.operate.changes import Changes
 from sanderling.operate.operator import (
     Due,

@@ -13,7 +13,7 @@ import numpy as np
 from sanderling.catalog import History, Names, Stream, Table
 from sanderling.clock import show_duration, show_time, tick_end
 from sanderling.errors import ODD_CHARACTER, Place, QueryError, SanderlingError, did_you_mean
-from sanderling.figures import Tally
+from sanderling.figures.figures import Tally
 from sanderling.ingest.query_rows import QueryRows, load_queries
 from sanderling.language import parse_script, read_script
 from sanderling.language.moulds import Repeat, constant_of

@@ -6,7 +6,7 @@ of a template    its part for the queries of one shape, or what only they have
 
 from __future__ import annotations
 
-from sanderling.figures import OperatorId
+from sanderling.figures.figures import OperatorId
 from sanderling.plans.window import Window
 
 # ----- of a stream

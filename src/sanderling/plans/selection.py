@@ -6,7 +6,7 @@ from enum import StrEnum
 
 import pyarrow as pa
 
-from sanderling.figures import OperatorId, Tally
+from sanderling.figures.figures import OperatorId, Tally
 from sanderling.plans.operator_ids import by_pair, by_reading, inside_first, order
 from sanderling.plans.plan import StreamPlan, Template
 

@@ -17,8 +17,8 @@ from sanderling.batches import ROW, TS, Batch, Kind, Slice
 from sanderling.catalog import Stream
 from sanderling.ingest.read import Ingested
 from sanderling.kernels.hashing import hash_keys
-from sanderling.keys import Keys
 from sanderling.plans.plan import StreamPlan
+from sanderling.route.keys import Keys
 from sanderling.route.partitions import seen_in
 
 _FOCALS: dict[str, tuple[pa.Array, Keys]] = {}  # by stream, those that were asked for last

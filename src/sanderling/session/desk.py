@@ -20,15 +20,15 @@ import pyarrow.compute as pc
 from sanderling.batches import Batch, Kind
 from sanderling.deliver.log import BLOB, Log
 from sanderling.errors import ODD_CHARACTER, SanderlingError, SessionError, did_you_mean
-from sanderling.figures import Tally
+from sanderling.figures.figures import Tally
 from sanderling.plan.grow.living import Change
 from sanderling.plans.nodes import solve_of
 from sanderling.plans.plan import ALWAYS, Plan, Template
 from sanderling.route.controls import activate, announce, ask, mark
 from sanderling.route.parcels import parcel_of
-from sanderling.sealed import broken, read_json, write_json
 from sanderling.session.rows import signed, unsigned
 from sanderling.session.subscription import Subscription
+from sanderling.state.sealed import broken, read_json, write_json
 
 KIND = "desk"
 SECONDS_BETWEEN_LOOKS = 0.2

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from sanderling.deliver.sinks.lines import write_all
-from sanderling.sealed import broken, named, other_format, read_json, write_json
+from sanderling.state.sealed import broken, named, other_format, read_json, write_json
 
 SAID, STARTED = "said", "started"
 KIND = "journal"

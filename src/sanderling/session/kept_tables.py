@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from sanderling.ingest.tables import Loaded
 from sanderling.plan.grow.table_changes import Read, read_now
-from sanderling.sealed import broken
 from sanderling.state.plans import read_thing, write_thing
+from sanderling.state.sealed import broken
 
 KIND = "table"
 

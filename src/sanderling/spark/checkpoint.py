@@ -23,8 +23,8 @@ from sanderling.deliver.targets import Targets
 from sanderling.errors import StateError
 from sanderling.ingest.files import SourceFile
 from sanderling.plans.plan import Plan
-from sanderling.sealed import broken, other_format, read_json, write_json
 from sanderling.spark.sums import refuse_damaged
+from sanderling.state.sealed import broken, other_format, read_json, write_json
 
 NOTE = "run.json"
 KIND = "run"

@@ -9,8 +9,8 @@ from pyspark.errors import PySparkException
 
 from sanderling import errors
 from sanderling.errors import ConfigError, InternalError, SanderlingError
-from sanderling.sealed import broken
 from sanderling.spark.lasting import is_for_want_of_a_worker
+from sanderling.state.sealed import broken
 
 # An error of ours as Spark shows it; its hint is the line behind it, where that is none of Java's.
 OURS = re.compile(r"sanderling\.errors\.(\w+): ([\w.]+): (.+)(?:\n(?!\s|Caused by|JVM stack|\*)(.+))?")

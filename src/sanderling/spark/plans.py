@@ -17,8 +17,8 @@ import pyarrow as pa
 from sanderling.plans.growth import Growth, grown
 from sanderling.plans.parts import for_shards
 from sanderling.plans.plan import Plan, Template
-from sanderling.sealed import write_atomically
 from sanderling.state.plans import read_thing, write_thing
+from sanderling.state.sealed import write_atomically
 
 # A whole plan is written at every so manieth version: whoever needs one has no long way to it.
 VERSIONS_PER_PLAN = 64

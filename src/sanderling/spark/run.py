@@ -23,9 +23,9 @@ from sanderling.deliver.sinks.files import Delivery
 from sanderling.deliver.sinks.sink import Sink
 from sanderling.deliver.targets import Targets, refuse_filled_folder
 from sanderling.errors import ConfigError
-from sanderling.figures import Tally
+from sanderling.figures.figures import Tally
+from sanderling.figures.laps import Laps
 from sanderling.ingest.files import SourceFile
-from sanderling.laps import Laps
 from sanderling.plans.plan import Plan
 from sanderling.route.controls import told_seconds
 from sanderling.settings import Settings

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
-from sanderling.sealed import broken
+from sanderling.state.sealed import broken
 
 MAGIC = b"crc\x00"
 NOTES = ("metadata", "offsets/*", "commits/*", "sources/**/*")

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from sanderling.route.parcels import pieces_of, tables_from_bytes
-from sanderling.sealed import NOT_OURS, broken, opened, sealed
+from sanderling.state.sealed import NOT_OURS, broken, opened, sealed
 
 KIND = "state"
 Path = tuple[str, ...]

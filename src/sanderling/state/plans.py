@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TypeVar
 
 from sanderling.catalog import Column, Stream
-from sanderling.encoding import Encoding, Unreadable
 from sanderling.plans.constraint_graph import Compare
 from sanderling.plans.expression import Comparison, Expression
 from sanderling.plans.growth import Gone, Growth
@@ -41,7 +40,8 @@ from sanderling.plans.plan import (
     Template,
 )
 from sanderling.plans.window import Lasting, Rows, RowsPerKey, Until, UntilNext
-from sanderling.sealed import broken, read, write
+from sanderling.state.encoding import Encoding, Unreadable
+from sanderling.state.sealed import broken, read, write
 
 T = TypeVar("T")
 

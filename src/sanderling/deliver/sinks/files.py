@@ -7,7 +7,6 @@ import sys
 from contextlib import ExitStack
 from pathlib import Path
 
-from sanderling import crash
 from sanderling.batches import Batch
 from sanderling.deliver.changes import Changes, UpdateLines, gather, letter_lines
 from sanderling.deliver.ledger import Ledger, Totals
@@ -17,7 +16,8 @@ from sanderling.deliver.sinks.tables import QueryFolders, refuse_long_names
 from sanderling.deliver.targets import Targets, refuse_filled_folder
 from sanderling.errors import StateError
 from sanderling.plans.plan import Plan
-from sanderling.sealed import broken
+from sanderling.state import crash
+from sanderling.state.sealed import broken
 
 # What is under way stands beside its target, so that a rename makes it complete.
 PARTIAL = ".partial"

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from sanderling.deliver.render import text_of
 from sanderling.errors import StateError
-from sanderling.sealed import named
+from sanderling.state.sealed import named
 
 
 class GrowingFiles:

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from sanderling.arrays import I64
 from sanderling.batches import Batch, Kind
 from sanderling.clock import NOTHING_YET
-from sanderling.figures import Figures
+from sanderling.figures.figures import Figures
 from sanderling.operate.composed.came import Input, by_branch
 from sanderling.operate.composed.clocks import Closed
 from sanderling.operate.composed.table_rows import TableRows

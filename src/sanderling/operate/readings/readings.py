@@ -19,9 +19,9 @@ from sanderling.catalog import Stream
 from sanderling.clock import NOTHING_YET, tick_ends
 from sanderling.kernels.readings.chain import chain
 from sanderling.kernels.readings.fold import fold, rows_by_object, stale_tick
-from sanderling.keys import Keys
 from sanderling.operate.readings.pairs import MoveBatch
 from sanderling.plans.columns import previous_of
+from sanderling.route.keys import Keys
 from sanderling.state.frame import Frame
 
 NEVER_STALE = np.iinfo(np.int64).max

@@ -11,10 +11,10 @@ from sanderling.arrays import I64
 from sanderling.kernels.sql.first import Shown, walk_first
 from sanderling.operate.changes import Changes
 from sanderling.operate.sql.constants import Constants
-from sanderling.operate.sql.numbered import Grown, Numbered
-from sanderling.operate.sql.ranking import Ranking
+from sanderling.operate.sql.rows.numbered import Grown, Numbered
+from sanderling.operate.sql.rows.ranking import Ranking
+from sanderling.operate.sql.rows.steps import Steps
 from sanderling.operate.sql.signed import Signed
-from sanderling.operate.sql.steps import Steps
 from sanderling.plans import nodes
 
 

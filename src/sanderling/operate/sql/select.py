@@ -9,8 +9,8 @@ import pyarrow as pa
 
 from sanderling import relational
 from sanderling.operate.changes import Changes
-from sanderling.operate.sql.codes import Column
 from sanderling.operate.sql.constants import Constants
+from sanderling.operate.sql.rows.codes import Column
 from sanderling.operate.sql.signed import Signed
 from sanderling.plans import nodes
 from sanderling.plans.columns import is_of_query, place_of

@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 
 from sanderling.arrays import I64
-from sanderling.operate.sql.codes import Coder, Column
-from sanderling.operate.sql.numbered import Numbered
+from sanderling.operate.sql.rows.codes import Coder, Column
+from sanderling.operate.sql.rows.numbered import Numbered
 from sanderling.plans.columns import by_places
 
 NO_QUERY = -1  # of the rows of a table, which are for all

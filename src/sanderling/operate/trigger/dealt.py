@@ -12,7 +12,7 @@ import pyarrow as pa
 from sanderling.arrays import I32, I64, Bools, key_ranks
 from sanderling.kernels.order import ordered_by
 from sanderling.kernels.trigger.deal import NOBODY, Sighted
-from sanderling.operate.sql.codes import Column
+from sanderling.operate.sql.rows.codes import Column
 from sanderling.operate.trigger.sightings import Sightings
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from sanderling.arrays import I64, is_worth_compacting
-from sanderling.operate.sql.codes import Column
+from sanderling.operate.sql.rows.codes import Column
 from sanderling.plans.columns import by_place
 
 # Of so many numbers one is an event that is shown, or they are searched for.

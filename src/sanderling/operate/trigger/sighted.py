@@ -14,7 +14,7 @@ import numpy as np
 
 from sanderling.arrays import I64, Bools
 from sanderling.batches import Batch
-from sanderling.figures import Figures
+from sanderling.figures.figures import Figures
 from sanderling.kernels.trigger.sightings import listed
 from sanderling.operate.inside.meet import Live, Meet, Passage
 from sanderling.operate.inside.tell import Tell

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from sanderling.arrays import I32, I64, Bools
-from sanderling.operate.sql.codes import Column
+from sanderling.operate.sql.rows.codes import Column
 from sanderling.plans.columns import by_place
 from sanderling.route.sightings import lists_in, starts_of
 

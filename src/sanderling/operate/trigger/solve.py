@@ -22,10 +22,9 @@ from sanderling.clock import tick_ends
 from sanderling.kernels.trigger.deal import deal
 from sanderling.kernels.trigger.solve import Events
 from sanderling.kernels.trigger.tracts import Sides
-from sanderling.keys import Keys
 from sanderling.operate.changes import Changes
-from sanderling.operate.sql.codes import Column, code, new_texts
 from sanderling.operate.sql.constants import Constants
+from sanderling.operate.sql.rows.codes import Column, code, new_texts
 from sanderling.operate.sql.signed import Signed
 from sanderling.operate.trigger.dealt import Arrived, arrived, int64, taker_of
 from sanderling.operate.trigger.shown import Shown, keep_living
@@ -37,6 +36,7 @@ from sanderling.plans.constraint_graph import FLOAT, Graph, complete
 from sanderling.plans.expression import Expression
 from sanderling.plans.trigger_graph import stated
 from sanderling.route.by_space import ALONE, Partition, Tracts, floats
+from sanderling.route.keys import Keys
 
 NO_SIDES = Sides(np.zeros(1, np.int32), np.ones(1))
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sanderling.arrays import I32, I64, U64, Bools, differs
-from sanderling.figures import Figures
+from sanderling.figures.figures import Figures
 from sanderling.kernels.inside.cross import PLACE_BIT, Moves, Rules
 from sanderling.operate.readings.pairs import MoveBatch
 from sanderling.operate.readings.readings import LastReadings, Stored

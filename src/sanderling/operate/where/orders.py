@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from sanderling.figures import Figures
+from sanderling.figures.figures import Figures
 from sanderling.plans import operator_ids
 from sanderling.plans.plan import Template
 from sanderling.plans.selection import First, first_at_first

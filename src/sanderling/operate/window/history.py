@@ -17,11 +17,11 @@ from sanderling.catalog import Stream
 from sanderling.clock import ALWAYS, NEVER, NOTHING_YET, tick_end, tick_ends
 from sanderling.kernels.readings.fold import stale_tick
 from sanderling.kernels.window.history import link, relink
-from sanderling.keys import Keys
 from sanderling.operate.window.holder import NO_ROWS, Closing, Holder
 from sanderling.operate.window.holders import HOLDERS
 from sanderling.plans.plan import StreamPlan
 from sanderling.plans.window import Window
+from sanderling.route.keys import Keys
 
 # Columns of what is saved, behind those of a reading.
 SEGMENT, CUT, NUMBER, LEAVE = "__segment", "__cut", "__number", "__leave"

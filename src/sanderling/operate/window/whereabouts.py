@@ -15,9 +15,9 @@ import pyarrow as pa
 
 from sanderling.arrays import F64, I64, Bools, Growing, flat, float64_of, int64_of, is_worth_compacting
 from sanderling.clock import NOTHING_YET, tick_ends
-from sanderling.keys import Keys
 from sanderling.operate.readings.pairs import MoveBatch
 from sanderling.operate.readings.readings import LastReadings
+from sanderling.route.keys import Keys
 
 # So many notes at least stand between two places at which everybody's whereabouts are written down.
 STRIDE = 1024

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from sanderling.arrays import I64, Bools
 from sanderling.batches import HIDDEN, Batch, Kind
-from sanderling.figures import Figures
+from sanderling.figures.figures import Figures
 from sanderling.operate.inside.meet import Live, Meet, Passage
 from sanderling.operate.inside.tell import Tell
 from sanderling.operate.now import Moved, Now

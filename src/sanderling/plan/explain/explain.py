@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow.compute as pc
 
-from sanderling.figures import Tally
+from sanderling.figures.figures import Tally
 from sanderling.plan.explain.outline import Outline, drawn
 from sanderling.plan.explain.shards import merged_words, parts_of
 from sanderling.plan.explain.tree import TreeWords

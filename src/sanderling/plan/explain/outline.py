@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sanderling.figures import OperatorId
+from sanderling.figures.figures import OperatorId
 
 
 @dataclass(frozen=True, slots=True)

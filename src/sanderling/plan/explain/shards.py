@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sanderling.clock import show_duration
-from sanderling.figures import OperatorId, Tally
+from sanderling.figures.figures import OperatorId, Tally
 from sanderling.plan.explain.outline import Outline
 from sanderling.plans import operator_ids
 from sanderling.plans.plan import (

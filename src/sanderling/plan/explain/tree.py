@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sanderling.figures import OperatorId, Tally
+from sanderling.figures.figures import OperatorId, Tally
 from sanderling.plan.explain.outline import Outline
 from sanderling.plan.explain.shards import merged_words, named, parts_of
 from sanderling.plan.explain.trigger import notes_of_solve, words_of_solve

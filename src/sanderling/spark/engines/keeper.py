@@ -34,8 +34,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sanderling import crash
 from sanderling.spark.engines.turns import Said, Turn, receive, send
+from sanderling.state import crash
 
 # A turn that takes longer ends its keeper: better the worker begins anew than that it waits for ever.
 TURN_S = 120

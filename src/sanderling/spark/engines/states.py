@@ -14,8 +14,8 @@ import struct
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
-from sanderling.sealed import NOT_OURS, broken, read, write
 from sanderling.spark.engines.turns import Blob
+from sanderling.state.sealed import NOT_OURS, broken, read, write
 
 # A keeper that missed a few turns, which another machine took, catches up; one further back is of no use.
 STATES_KNOWN = 8

@@ -15,9 +15,8 @@ from typing import Any
 import pyarrow as pa
 from pyspark import TaskContext
 
-from sanderling import crash
 from sanderling.batches import Batch
-from sanderling.laps import Laps
+from sanderling.figures.laps import Laps
 from sanderling.route.controls import told_seconds
 from sanderling.route.parcels import parcel_of
 from sanderling.spark.engines.inbox import batch_now, batch_of
@@ -26,7 +25,7 @@ from sanderling.spark.engines.stage import Stage
 from sanderling.spark.engines.states import Head, States
 from sanderling.spark.engines.turns import Said, Turn
 from sanderling.spark.engines.workers import begin_task
-from sanderling.state import saved
+from sanderling.state import crash, saved
 
 
 class StoredEngine(ABC):

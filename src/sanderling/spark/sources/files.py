@@ -15,9 +15,9 @@ from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxFiles, SupportsTriggerAvailableNow
 
 from sanderling.catalog import Stream
+from sanderling.figures.laps import Laps
 from sanderling.ingest.files import SourceFile
 from sanderling.ingest.slices import Offset, Slicer, Version, version_of
-from sanderling.laps import Laps
 from sanderling.plans.plan import Plan
 from sanderling.route.controls import told_seconds
 from sanderling.route.parcels import parcel_of

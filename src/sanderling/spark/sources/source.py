@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 import pyarrow as pa
 from pyspark.sql.datasource import DataSource
 
-from sanderling.encoding import Encoding
 from sanderling.plans.parts import for_source
 from sanderling.plans.plan import Plan, StreamPlan
 from sanderling.settings import Settings
 from sanderling.spark.engines.inbox import Inbox, inbox_of
 from sanderling.spark.engines.placement import shard_keys
 from sanderling.spark.plans import PlanFolder
+from sanderling.state.encoding import Encoding
 from sanderling.state.plans import CLASSES, read_thing, write_thing
 
 if TYPE_CHECKING:

@@ -15,14 +15,14 @@ from sanderling.kernels.sql.exact import walk_sums
 from sanderling.kernels.sql.ranking import walk_extremes
 from sanderling.kernels.sql.spread import walk_spreads
 from sanderling.kernels.sql.steps import walk_counts
-from sanderling.keys import Keys
-from sanderling.operate.sql.codes import Column
-from sanderling.operate.sql.exact import ExactSums
-from sanderling.operate.sql.multiset import Multiset
-from sanderling.operate.sql.numbered import Grown
-from sanderling.operate.sql.ranking import Ranking
-from sanderling.operate.sql.steps import Steps
+from sanderling.operate.sql.aggregate.exact import ExactSums
+from sanderling.operate.sql.rows.codes import Column
+from sanderling.operate.sql.rows.multiset import Multiset
+from sanderling.operate.sql.rows.numbered import Grown
+from sanderling.operate.sql.rows.ranking import Ranking
+from sanderling.operate.sql.rows.steps import Steps
 from sanderling.plans.nodes import Order
+from sanderling.route.keys import Keys
 
 ASCENDING = Order(0, is_descending=False, is_null_first=False)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from sanderling.arrays import I64, Bools
 from sanderling.kernels.order import ordered_by
-from sanderling.operate.sql.order import by_row_and_time
+from sanderling.operate.sql.rows.order import by_row_and_time
 
 
 @dataclass(frozen=True, slots=True)

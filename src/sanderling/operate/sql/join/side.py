@@ -9,12 +9,12 @@ import pyarrow as pa
 
 from sanderling.arrays import F64, I64, Bools
 from sanderling.kernels.sql.partners import Chains, Party, Places, take_in
-from sanderling.keys import Keys
-from sanderling.operate.sql.cells import cells_of
-from sanderling.operate.sql.codes import Coder, Column, as_doubles, code
-from sanderling.operate.sql.numbered import Grown, Numbered
+from sanderling.operate.sql.join.cells import cells_of
+from sanderling.operate.sql.rows.codes import Coder, Column, as_doubles, code
+from sanderling.operate.sql.rows.numbered import Grown, Numbered
 from sanderling.operate.sql.signed import Signed
 from sanderling.plans.columns import by_place
+from sanderling.route.keys import Keys
 
 
 @dataclass(frozen=True, slots=True)

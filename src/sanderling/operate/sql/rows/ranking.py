@@ -10,9 +10,9 @@ import pyarrow as pa
 
 from sanderling.arrays import I64
 from sanderling.kernels.sql.ranking import Forest, Rule, enter_all
-from sanderling.operate.sql.codes import BITS, Coder
-from sanderling.operate.sql.multiset import Multiset
-from sanderling.operate.sql.numbered import Grown
+from sanderling.operate.sql.rows.codes import BITS, Coder
+from sanderling.operate.sql.rows.multiset import Multiset
+from sanderling.operate.sql.rows.numbered import Grown
 from sanderling.plans.nodes import Order
 
 

@@ -18,7 +18,7 @@ from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 import numpy as np
 import pyarrow as pa
 
-from sanderling.sealed import NOT_OURS, Data
+from sanderling.state.sealed import NOT_OURS, Data
 from sanderling.types import TYPES, SqlType
 
 T = TypeVar("T")

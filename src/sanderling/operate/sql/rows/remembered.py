@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from sanderling.arrays import I64
-from sanderling.operate.sql.multiset import Multiset
+from sanderling.operate.sql.rows.multiset import Multiset
 
 
 class RemembersRows:

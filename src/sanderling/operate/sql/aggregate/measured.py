@@ -8,12 +8,12 @@ import numpy as np
 import pyarrow as pa
 
 from sanderling.arrays import I64, Bools
-from sanderling.keys import Keys
-from sanderling.operate.sql.codes import Column, float_codes
-from sanderling.operate.sql.measures import Count, Extremes, Fed, Once, Sums, fed
-from sanderling.operate.sql.multiset import Multiset
-from sanderling.operate.sql.steps import Steps
+from sanderling.operate.sql.aggregate.measures import Count, Extremes, Fed, Once, Sums, fed
+from sanderling.operate.sql.rows.codes import Column, float_codes
+from sanderling.operate.sql.rows.multiset import Multiset
+from sanderling.operate.sql.rows.steps import Steps
 from sanderling.plans.nodes import AVG, COUNT, MAX, MIN, STDDEV, SUM
+from sanderling.route.keys import Keys
 
 
 @dataclass(frozen=True, slots=True)

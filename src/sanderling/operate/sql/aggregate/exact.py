@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from sanderling.arrays import I64, is_worth_compacting, most_kept, rows_of
 from sanderling.kernels.sql.exact import Accounts
-from sanderling.operate.sql.numbered import Grown
+from sanderling.operate.sql.rows.numbered import Grown
 
 FIELDS = ("start", "size", "room", "low")
 

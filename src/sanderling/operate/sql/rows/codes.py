@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sanderling.arrays import I64, Bools
-from sanderling.keys import Keys
+from sanderling.route.keys import Keys
 
 Column: TypeAlias = pa.Array | pa.ChunkedArray
 

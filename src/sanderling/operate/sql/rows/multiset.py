@@ -7,9 +7,9 @@ import pyarrow as pa
 
 from sanderling.arrays import I64
 from sanderling.kernels.sql.steps import walk_presence
-from sanderling.operate.sql.codes import Coder, Column
-from sanderling.operate.sql.numbered import Grown, Numbered, Waste
-from sanderling.operate.sql.order import by_row_and_time
+from sanderling.operate.sql.rows.codes import Coder, Column
+from sanderling.operate.sql.rows.numbered import Grown, Numbered, Waste
+from sanderling.operate.sql.rows.order import by_row_and_time
 from sanderling.plans.columns import by_places
 
 
