@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from sanderling.batches import Batch, Kind, Slice
-from sanderling.route.parcels import batch_in, parcel_of
+from sanderling.route.parcels import ALIGNED, batch_in, parcel_of, pieces_of_batch
 
 SOME: dict[str, Any] = {
     "dict[str, int]": {"p": 7},
@@ -30,3 +30,11 @@ def test_a_batch_is_the_same_after_its_way_as_bytes(kind: Kind) -> None:
 
 def test_every_field_belongs_to_some_kind() -> None:
     assert {name for kind in Kind for name in kind.fields} == {*TYPES} - {"kind", "table"}
+
+
+@pytest.mark.parametrize("length", range(8))
+def test_columns_lie_in_a_parcel_as_arrow_likes_them(length: int) -> None:
+    batch = Batch(Kind.COUNTS, pa.table({"a": [1, 2]}), stream="s" * length)
+    data = pa.py_buffer(b"".join(pieces_of_batch(batch, is_compressed=False)))
+    places = [chunk.buffers()[1].address for chunk in batch_in(data).table.column("a").chunks]
+    assert [(place - data.address) % ALIGNED for place in places] == [0]

@@ -32,6 +32,8 @@ def batch_in(parcel: bytes | memoryview | pa.Buffer) -> Batch:
 
 PLAIN, COMPRESSED = pa.ipc.IpcWriteOptions(), pa.ipc.IpcWriteOptions(compression="lz4")
 LONGEST_PLAIN = 1024  # bytes
+# Columns may be looked at where they lie: Arrow copies those that begin elsewhere, and warns.
+ALIGNED = 8
 
 
 def pieces_of(
@@ -49,7 +51,8 @@ def pieces_of(
             writer.write_table(table)
         bodies[name] = sink.getvalue()
     head = json.dumps({"header": header, "sizes": {n: b.size for n, b in bodies.items()}}).encode()
-    return [struct.pack("<I", len(head)), head, *bodies.values()]
+    padded = head + b" " * (-(len(head) + 4) % ALIGNED)
+    return [struct.pack("<I", len(padded)), padded, *bodies.values()]
 
 
 def tables_from_bytes(data: bytes | memoryview | pa.Buffer) -> tuple[dict[str, pa.Table], dict[str, Any]]:
