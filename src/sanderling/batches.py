@@ -13,12 +13,16 @@ from enum import Flag, StrEnum, auto
 
 import pyarrow as pa
 
-from sanderling.clock import NOTHING_YET
+from sanderling.clock import NOTHING_YET, Rises
 
 # Columns that a reading carries beside its own.
 TS = "__ts"
 ROW = "__row"
 LATE = "__late"
+# Where a stream bounds how far ahead a reading may be, by the clock as it was before the slice: below the
+# one a reading is ahead, from the other on it is late.
+AHEAD_BELOW = "__ahead_below"
+LATE_FROM = "__late_from"
 PARTITION = "__partition"  # by number, among those of its slice; only where a stream has partitions
 
 # Of a reading among the last of all: whether its region was where not every shard would know.
@@ -64,9 +68,9 @@ class Kind(StrEnum):
         return kind
 
     # ----- from a source
-    READINGS = "readings", To.SHARDS, f"{TS} {ROW} {LATE}", "stream slice rows min_ts highs"
+    READINGS = "readings", To.SHARDS, f"{TS} {ROW} {LATE}", "stream slice rows min_ts rises"
     # Readings of focal objects, for shards in which they do not live.
-    FOCALS = "focals", To.SHARDS, f"{TS} {LATE}", "stream slice min_ts highs"
+    FOCALS = "focals", To.SHARDS, f"{TS} {LATE}", "stream slice min_ts rises"
     LETTERS = "letters", To.DELIVERY, "reason file row raw", "stream slice"
     # ----- from shards; behind their columns stands the select list as c0, c1, …
     DELTAS = "deltas", To.MERGE | To.DELIVERY, "query tick sign", "stream template"
@@ -87,6 +91,7 @@ class Kind(StrEnum):
     # How far a stream has come, and which composed queries begin and end.
     CLOCK = "clock", To.MERGE, " ".join(TURNS.names), "stream closed_to is_ended"
     LATE_ROWS = "late", To.DELIVERY, ROW, "stream slice"
+    AHEAD_ROWS = "ahead", To.DELIVERY, ROW, "stream slice"
     COUNTS = "counts", To.DELIVERY, "", "stream rows ticks closed_to"
     # ----- while a plan lives (route/controls.py); the first shard tells merge partitions what they need
     PLAN = "plan", To.SHARDS | To.MERGE, "", "version"
@@ -113,6 +118,7 @@ class Slice:
     first_row: int  # what an editor would call the first line: a csv's first reading is in row 2
     is_last: bool  # the stream ends with this slice
     is_ordered: bool = True  # its readings came in this order, and after those of slices with lower numbers
+    is_live: bool = False  # they have just been taken: the clock on the wall knows what cannot be
 
 
 NO_SLICE = Slice(-1, "", "", 0, 0, 0, is_last=False)
@@ -135,6 +141,6 @@ class Batch:
     slice: Slice = NO_SLICE
     rows: int = 0  # that were read, those that cannot be readings among them
     min_ts: int = NOTHING_YET  # of all readings of the slice, whichever shard they go to
-    highs: dict[str, int] = field(default_factory=dict)  # by partition, the highest of them
+    rises: dict[str, Rises] = field(default_factory=dict)  # by partition, what they do to its clock
     reach: int = 0
     file: str = ""

@@ -44,6 +44,7 @@ class Stream:
     stale_after_us: int | None
     partition: str | None = None  # the column that says from which partition of its source a reading came
     idle_after_us: int | None = None  # where there is such a column
+    ahead_us: int | None = None  # how far ahead of the clock a reading may be
 
     @property
     def key_type(self) -> SqlType:

@@ -6,9 +6,10 @@ A tick is named by its end. A reading at `ts` belongs to the tick that ends at c
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +25,32 @@ UNITS_US = {
     "minute": 60_000_000, "min": 60_000_000, "hour": 3_600_000_000, "h": 3_600_000_000,
     "day": 86_400_000_000, "d": 86_400_000_000, "week": 604_800_000_000,
 }  # fmt: skip
+
+
+class Rise(NamedTuple):
+    """A reading that the clock of its partition moves to, if that stood at `least` or later before."""
+
+    least: int
+    ts: int
+    key: str
+    row: int
+
+
+class Rises(NamedTuple):
+    """What a slice does to the clock of a partition."""
+
+    first: int  # the time of its first reading
+    readings: Sequence[Rise]  # the later, the more they ask of the clock
+
+    def known(self, clock: int) -> int:
+        """By what the slice is judged: where nothing has come before, by its first reading."""
+        return self.first if clock == NOTHING_YET else clock
+
+    def moves(self, clock: int) -> Rise | None:
+        """The reading that the clock stands at afterwards; None: it stays where it is."""
+        known = self.known(clock)
+        found = [rise for rise in self.readings if rise.least <= known and rise.ts > clock]
+        return found[-1] if found else None
 
 
 @dataclass(slots=True)
@@ -47,13 +74,22 @@ class Clock:
         """The highest time seen."""
         return max(self.highs.values(), default=NOTHING_YET)
 
-    def see(self, highs: Mapping[str, int], min_ts: int, tick_us: int) -> None:
-        """Readings have come: by partition the highest time of them, and the least of all."""
-        later = {name: max(ts, self.highs.get(name, ts)) for name, ts in highs.items()}
-        self.highs = {**self.highs, **later}  # anew: a copy from before the batch has the old ones
+    def see(self, rises: Mapping[str, Rises], min_ts: int, tick_us: int) -> Rise | None:
+        """A slice has come: what it does to the clock of each partition, and the least of all its times.
+
+        Gives the reading that is further than all before, if there is one. To be told of a slice once: a
+        clock that has moved takes readings that were ahead of it.
+        """
+        was = self.max_ts
+        found = {name: mine.moves(self.highs.get(name, NOTHING_YET)) for name, mine in rises.items()}
+        moved = {name: rise for name, rise in found.items() if rise is not None}
+        # Anew: a copy from before the batch has the old ones.
+        self.highs = {**self.highs, **{name: rise.ts for name, rise in moved.items()}}
         if self.closed_to == NOTHING_YET != min_ts:
             first = tick_end(min_ts, tick_us)
             self.first_tick = first if self.first_tick == NOTHING_YET else min(first, self.first_tick)
+        furthest = max(moved.values(), key=lambda rise: rise.ts, default=None)
+        return furthest if furthest is not None and furthest.ts > was else None
 
     def time(self, idle_after_us: int | None) -> int:
         """The highest time seen; where partitions are known, the least of theirs, so that each is waited for.

@@ -34,7 +34,7 @@ ALLOWED: dict[str, set[str]] = {
     # what planning gives, and all the rest takes
     "plans": {"arrays", "catalog", "clock", "figures", "space", "types"},
     # data: the five stages
-    "ingest": {"batches", "catalog", "errors", "relational", "types"},
+    "ingest": {"batches", "catalog", "clock", "errors", "relational", "types"},
     "route": {"arrays", "batches", "catalog", "clock", "ingest", "kernels", "plans"},
     "operate": {
         "arrays", "batches", "catalog", "clock", "figures", "kernels", "plans", "relational", "route",

@@ -1,4 +1,4 @@
-"""Which readings are late, and how far time has come, by the two rules for sources that have no one order."""
+"""Which readings are late, which ahead, and how far time has come, by the rules for each kind of source."""
 
 from __future__ import annotations
 
@@ -16,10 +16,25 @@ class Came(NamedTuple):
 class Judged(NamedTuple):
     late: list[int]  # among all readings of all batches
     closed_to: int | None  # the last tick that closed
+    ahead: list[int]  # as `late`; they move no clock
 
 
 def tick_end(ts: int, tick: int) -> int:
     return -(-ts // tick) * tick
+
+
+def in_order(readings: Sequence[Came], tick: int, lateness: int, ahead: int | None) -> Judged:
+    """Files: row by row, by all that came before and was not ahead itself."""
+    judged = Judged([], None, [])
+    clock: int | None = None
+    for index, (_, ts) in enumerate(readings):
+        if clock is not None and ahead is not None and ts > clock + ahead:
+            judged.ahead.append(index)
+            continue
+        if clock is not None and clock - lateness > tick_end(ts, tick):
+            judged.late.append(index)
+        clock = ts if clock is None else max(clock, ts)
+    return judged._replace(closed_to=None if clock is None else tick_end(clock - lateness, tick) - tick)
 
 
 def by_batch(batches: Sequence[Sequence[Came]], tick: int, lateness: int) -> Judged:
@@ -33,12 +48,15 @@ def by_batch(batches: Sequence[Sequence[Came]], tick: int, lateness: int) -> Jud
                 late.append(index)
             index += 1
         clock = max([*([] if clock is None else [clock]), *(came.ts for came in batch)], default=None)
-    return Judged(late, None if clock is None else tick_end(clock - lateness, tick) - tick)
+    return Judged(late, None if clock is None else tick_end(clock - lateness, tick) - tick, [])
 
 
-def by_partition(batches: Sequence[Sequence[Came]], tick: int, lateness: int, idle_after: int) -> Judged:
+def by_partition(
+    batches: Sequence[Sequence[Came]], tick: int, lateness: int, idle_after: int, ahead: int | None = None
+) -> Judged:
     """Row by row within a partition; the clock is that of the slowest which is not idle, batch by batch."""
     late: list[int] = []
+    refused: list[int] = []
     highest: dict[str, int] = {}
     clock: int | None = None
     first_tick: int | None = None
@@ -46,6 +64,10 @@ def by_partition(batches: Sequence[Sequence[Came]], tick: int, lateness: int, id
     for batch in batches:
         before = clock
         for came in batch:
+            if ahead is not None and came.ts > highest.get(came.partition, came.ts) + ahead:
+                refused.append(index)
+                index += 1
+                continue
             clocks = [c for c in (highest.get(came.partition), before) if c is not None]
             if any(c - lateness > tick_end(came.ts, tick) for c in clocks):
                 late.append(index)
@@ -57,7 +79,7 @@ def by_partition(batches: Sequence[Sequence[Came]], tick: int, lateness: int, id
         if first_tick is not None and max(highest.values()) - idle_after > first_tick:
             now = max(min(highest.values()), max(highest.values()) - idle_after)
             clock = now if clock is None else max(now, clock)
-    return Judged(late, None if clock is None else tick_end(clock - lateness, tick) - tick)
+    return Judged(late, None if clock is None else tick_end(clock - lateness, tick) - tick, refused)
 
 
 def late_in_its_partition(readings: Sequence[Came], tick: int, lateness: int) -> list[int]:

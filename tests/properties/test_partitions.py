@@ -1,4 +1,4 @@
-"""Sources that have no one order: who is late, and what is told, against the oracle of clocks."""
+"""Who is late, who is ahead and what is told, against the oracle of clocks, however a source is ordered."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from sanderling.clock import NOTHING_YET, show_time
 from sanderling.plan.planner import Planner
 from tests.engine.direct import DirectRun
-from tests.oracle.clocks import Came, Judged, by_batch, by_partition, late_in_its_partition
+from tests.oracle.clocks import Came, Judged, by_batch, by_partition, in_order, late_in_its_partition
 from tests.properties.runs import RELAXED
 
 SECOND = 1_000_000
@@ -36,21 +36,33 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class Source:
-    """How a stream is declared, in seconds; without `idle_after` nobody knows its partitions."""
+    """How a stream is declared, in seconds; without `idle_after` nobody knows its partitions, unless it is in
+    one order as files are.
+    """
 
     tick: int
     lateness: int
     idle_after: int | None
+    ahead: int | None = None
+    is_file: bool = False
+
+    @property
+    def is_ordered(self) -> bool:
+        return self.is_file or self.idle_after is not None
 
     def judged(self, batches: Sequence[Sequence[Row]]) -> Judged:
         came = [[Came(row.partition, row.ts) for row in batch] for batch in batches]
         tick, lateness = self.tick * SECOND, self.lateness * SECOND
+        ahead = None if self.ahead is None else self.ahead * SECOND
+        if self.is_file:
+            return in_order([one for batch in came for one in batch], tick, lateness, ahead)
         if self.idle_after is None:
             return by_batch(came, tick, lateness)
-        return by_partition(came, tick, lateness, self.idle_after * SECOND)
+        return by_partition(came, tick, lateness, self.idle_after * SECOND, ahead)
 
     def run(self, chance: Random) -> DirectRun:
         known = "" if self.idle_after is None else f", partition = 'part', idle_after = {self.idle_after}"
+        known += "" if self.ahead is None else f", ahead = {self.ahead}"
         planner = Planner()
         planner.run_script(
             "CREATE STREAM s (id STRING, ts DOUBLE, x DOUBLE, y DOUBLE, n BIGINT, part STRING) KEY id "
@@ -87,15 +99,19 @@ def fed(source: Source, batches: Sequence[Sequence[Row]], chance: Random, folder
             paths.append(folder / f"{number}-{part}.csv")
             lines = [f"{r.id},{r.ts / 1e6},{r.n % 7},0,{r.n},{r.partition}\n" for r in rows]
             paths[-1].write_text("id,ts,x,y,n,part\n" + "".join(lines))
-        run.feed_together("s", paths, is_ordered=source.idle_after is not None, chance=chance)
+        run.feed_together("s", paths, is_ordered=source.is_ordered, chance=chance)
         if chance.random() < 0.3:
             run.restart(is_snapshot=chance.random() < 0.5)
     return run
 
 
+def refused_in(run: DirectRun, reason: str) -> list[int]:
+    return sorted(int(raw.split(",")[4]) for _, why, raw in run.letters if why == reason)
+
+
 def late_in(run: DirectRun) -> list[int]:
     assert {reason for _, reason, _ in run.letters} <= {"late"}
-    return sorted(int(raw.split(",")[4]) for _, _, raw in run.letters)
+    return refused_in(run, "late")
 
 
 def told(run: DirectRun) -> Counter[str]:
@@ -121,20 +137,24 @@ def expected(rows: Sequence[Row], tick: int) -> Counter[tuple[str, int, str, int
 
 
 @RELAXED
-@given(seed=seeds, is_known=st.booleans())
-def test_the_engine_judges_as_the_oracle(seed: int, is_known: bool, tmp_path: Path) -> None:
+@given(seed=seeds, kind=st.sampled_from(["file", "known", "unknown"]))
+def test_the_engine_judges_as_the_oracle(seed: int, kind: str, tmp_path: Path) -> None:
     chance = Random(seed)
-    idle_after = chance.choice([0, 1, 3, 60]) if is_known else None
-    source = Source(chance.choice([1, 2]), chance.choice([0, 0, 1, 3]), idle_after)
+    idle_after = chance.choice([0, 1, 3, 60]) if kind == "known" else None
+    ahead = chance.choice([None, 0, 1, 2, 5]) if kind != "unknown" else None
+    source = Source(chance.choice([1, 2]), chance.choice([0, 0, 1, 3]), idle_after, ahead, kind == "file")
     rows = list(some(chance, chance.randint(1, 4), 40))
+    if ahead is not None:
+        rows = [r._replace(ts=r.ts + 100 * SECOND) if chance.random() < 0.1 else r for r in rows]
     batches = cut(rows, chance, 12)
     run = fed(source, batches, chance, tmp_path)
     judged = source.judged(batches)
-    assert late_in(run) == judged.late
+    assert refused_in(run, "late") == judged.late and refused_in(run, "ahead") == judged.ahead
+    assert len(run.letters) == len(judged.late) + len(judged.ahead)
     clocks = [engine.streams["s"].clock for engine in run.engines]
     assert all(clock == clocks[0] for clock in clocks)
     assert clocks[0].closed_to == (NOTHING_YET if judged.closed_to is None else judged.closed_to)
-    taken = [row for row in rows if row.n not in judged.late]
+    taken = [row for row in rows if row.n not in (*judged.late, *judged.ahead)]
     updates = [json.loads(line) for line in told(run).elements()]
     of_all = [(u["tick"], u["sign"], *u["row"].values()) for u in updates if u["query"] == "everybody"]
     assert Counter(of_all) == expected(taken, source.tick)

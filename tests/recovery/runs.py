@@ -15,7 +15,8 @@ from sanderling.state.sealed import read_json, write_json
 
 SCRIPT = """
 CREATE STREAM cars (id STRING, ts BIGINT, x DOUBLE, y DOUBLE, speed DOUBLE)
-  KEY id TIME ts LOCATION (x, y) WITH (path = '{folder}/cars', tick = '2 seconds', lateness = '3 seconds');
+  KEY id TIME ts LOCATION (x, y) WITH (path = '{folder}/cars', tick = '2 seconds', lateness = '3 seconds',
+    ahead = '20 seconds');
 CREATE STREAM ships (mmsi BIGINT, ts BIGINT, x DOUBLE, y DOUBLE)
   KEY mmsi TIME ts LOCATION (x, y) WITH (path = '{folder}/ships.jsonl', stale_after = '20 seconds');
 REGISTER QUERY depot AS SELECT id, speed FROM cars INSIDE (2, 2, 7, 7);
@@ -35,7 +36,7 @@ AT 150 DROP TRIGGER meet;
 
 @pytest.fixture(scope="session")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two streams with bad rows and late readings, in files of several slices."""
+    """Two streams with bad rows, late readings and some that are ahead, in files of several slices."""
     folder = tmp_path_factory.mktemp("world")
     chance = random.Random(5)
     (folder / "cars").mkdir()
@@ -48,6 +49,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 lines.append(f"car{car},{at},{x:.3f},{y:.3f},{chance.choice([0, 1, 2, 3])}")
             if second % 17 == 0:
                 lines.append(f"car9,{second},nowhere,1,1")
+                lines.append(f"car8,{second + chance.choice([19, 22, 9000])},1,1,1")
         (folder / "cars" / f"{part}.csv").write_text("\n".join(lines) + "\n")
     ships = [
         f'{{"mmsi": {n}, "ts": {second}, "x": {chance.uniform(0, 10):.3f}, "y": {chance.uniform(0, 10):.3f}}}'

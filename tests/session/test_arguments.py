@@ -87,7 +87,7 @@ def test_how_a_stream_is_declared(session: Session, spark: SparkSession) -> None
         for pair in (value, (value, "y"), ("x", value), ("x",), ("x", "y", "z")):
             assert code_of(session.stream, frame, location=pair, **texts) == "session.bad_argument"
         assert code_of(session.stream, value, location=("x", "y"), **texts) == "config.not_streaming"
-        for name in ("partition", "idle_after") if value is not None else ():
+        for name in ("partition", "idle_after", "ahead") if value is not None else ():
             given = texts | {name: value}
             assert code_of(session.stream, frame, location=("x", "y"), **given) == "session.bad_argument"
 
@@ -101,6 +101,7 @@ def test_partitions_that_cannot_be_told_apart(spark: SparkSession) -> None:
             ({"partition": "x"}, "query.wrong_type"),
             ({"idle_after": "5 seconds"}, "query.bad_option"),
             ({"partition": "value", "idle_after": "5 parsecs"}, "query.bad_option"),
+            ({"ahead": "-1 second"}, "query.bad_option"),
         ):
             assert code_of(session.stream, frame, name="s", **columns, **given) == code
         with pytest.raises(SanderlingError) as e:

@@ -26,8 +26,12 @@ from sanderling.ingest.read import raw_rows
 from sanderling.plans.columns import by_place, by_places
 from sanderling.plans.plan import Plan, Template
 
-LATE_REASON = "late"
-GATHERED = (Kind.DELTAS, Kind.LETTERS, Kind.LATE_ROWS, Kind.COUNTS)
+# Readings that shards refuse; the kind is the reason.
+REFUSED = {
+    Kind.LATE_ROWS: "its tick had closed",
+    Kind.AHEAD_ROWS: "it is too far ahead of the readings before it",
+}
+GATHERED = (Kind.DELTAS, Kind.LETTERS, *REFUSED, Kind.COUNTS)
 # Lines are put together this many at a time, by two threads.
 PIECE = 50_000
 # So few are put together at once: on a busy machine a thread that steps back is waited for.
@@ -65,7 +69,7 @@ class Changes:
 
 
 def gather(plan: Plan, batches: list[Batch], is_raw_wanted: bool = True) -> dict[str, Changes]:
-    """The changes of every stream of the plan; the raw text of late readings costs a second read."""
+    """The changes of every stream of the plan; the raw text of refused readings costs a second read."""
     changes = {name: Changes() for name in plan.outlets()}
     streams = {s.stream.name: s.stream for s in plan.streams}
     deltas: dict[tuple[str, int], list[pa.Table]] = {}
@@ -75,8 +79,8 @@ def gather(plan: Plan, batches: list[Batch], is_raw_wanted: bool = True) -> dict
             deltas.setdefault((name, batch.template), []).append(batch.table)
         elif batch.kind == Kind.LETTERS:
             changes[name].letters.append((batch.slice.number, batch.table))
-        elif batch.kind == Kind.LATE_ROWS:
-            letters = late_letters(streams[name], batch, is_raw_wanted)
+        elif batch.kind in REFUSED:
+            letters = refused_letters(streams[name], batch, is_raw_wanted)
             changes[name].letters.append((batch.slice.number, letters))
         elif batch.kind == Kind.COUNTS:
             changes[name].rows_read += batch.rows
@@ -87,8 +91,8 @@ def gather(plan: Plan, batches: list[Batch], is_raw_wanted: bool = True) -> dict
     return changes
 
 
-def late_letters(stream: Stream, batch: Batch, is_raw_wanted: bool = True) -> pa.Table:
-    """Readings that came too late: as they are, where they came along, else read again."""
+def refused_letters(stream: Stream, batch: Batch, is_raw_wanted: bool = True) -> pa.Table:
+    """Readings that are late or ahead: as they are, where they came along, else read again."""
     piece, said = batch.slice, batch.table
     rows = said.column(ROW).to_numpy()
     n = len(rows)
@@ -101,8 +105,8 @@ def late_letters(stream: Stream, batch: Batch, is_raw_wanted: bool = True) -> pa
             else raw_rows(stream, piece, rows.tolist())
         )
     columns = {
-        "stream": [stream.name] * n, "reason": [LATE_REASON] * n, "file": [piece.file] * n, "row": rows,
-        "raw": raw, "detail": ["its tick had closed"] * n,
+        "stream": [stream.name] * n, "reason": [str(batch.kind)] * n, "file": [piece.file] * n, "row": rows,
+        "raw": raw, "detail": [REFUSED[batch.kind]] * n,
     }  # fmt: skip
     return pa.table(columns, schema=LETTER_COLUMNS)
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sanderling.catalog import Stream
+from sanderling.clock import show_duration, show_time
 from sanderling.ingest.formats.rows import Rows
 from sanderling.ingest.letters import joined
 from sanderling.ingest.types.convert import convert
@@ -25,8 +26,10 @@ YEARS = "a time between the years 1 and 9999"
 class Judge:
     """The rows of one slice, while they are looked at."""
 
-    def __init__(self, stream: Stream, rows: Rows) -> None:
+    def __init__(self, stream: Stream, rows: Rows, read_at_us: int | None = None) -> None:
+        """`read_at_us`: of a live source, when its batch began by the clock on the wall."""
         self.stream = stream
+        self.read_at_us = read_at_us
         self.rows = rows
         self.typed = [convert(values, c.type) for values, c in zip(rows.columns, stream.columns, strict=True)]
         self.is_open = np.ones(len(rows.numbers), np.bool_)
@@ -48,6 +51,10 @@ class Judge:
             self._refuse_missing("missing_partition", stream.partition)
         for column, typed in zip(stream.columns, self.typed, strict=True):
             self._refuse("wrong_type", typed.bad(), column.name, _a(column.type))
+        if stream.ahead_us is not None and self.read_at_us is not None:
+            bound = f"more than {show_duration(stream.ahead_us)} after {show_time(self.read_at_us)}"
+            is_ahead = np.asarray(time.values.fill_null(0)) > self.read_at_us + stream.ahead_us
+            self._take(is_ahead, "ahead", f"{stream.time} is {bound}, when it came")
         return self._table(time)
 
     def _at(self, name: str) -> int:

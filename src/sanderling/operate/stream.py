@@ -1,20 +1,20 @@
 """One stream's part of a shard: its objects' last readings and its queries; readings in, changes out.
 
 readings ─► accept ──► close ──► inside, nearest, windows, sightings ──► changes
-              └─► late readings come back
+              └─► readings that are late or ahead come back
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from sanderling.arrays import I64, int64_of
-from sanderling.batches import LATE, PARTITION, ROW, TS, TURNS, Batch, Kind
+from sanderling.arrays import I64, Bools, int64_of
+from sanderling.batches import AHEAD_BELOW, LATE, LATE_FROM, PARTITION, ROW, TS, TURNS, Batch, Kind
 from sanderling.clock import NOTHING_YET, Clock, closed_by, tick_end, tick_ends
 from sanderling.figures.figures import Figures
 from sanderling.operate.now import Moved, Now, Settled
@@ -126,43 +126,55 @@ class StreamShard:
     # ----- readings in
 
     def accept(self, batches: list[Batch]) -> list[Batch]:
-        """Takes readings, slice by slice in order of arrival; late ones come back."""
-        late: list[Batch] = []
+        """Takes readings, slice by slice in order of arrival; those that are late or ahead come back."""
+        refused: list[Batch] = []
         for number in sorted({b.slice.number for b in batches}):
-            before = self.clock.highs
-            for batch in (b for b in batches if b.slice.number == number):
-                refused = self._accept_one(batch, before)
-                if refused is not None:
-                    late.append(refused)
-                self.clock.see(batch.highs, batch.min_ts, self.stream.tick_us)
-                self.clock.is_ended |= batch.slice.is_last
-        return late
+            mine = [b for b in batches if b.slice.number == number]
+            for batch in mine:
+                refused += self._accept_one(batch)
+            # Once: each batch of a slice says the same of it.
+            self.clock.see(mine[0].rises, mine[0].min_ts, self.stream.tick_us)
+            self.clock.is_ended |= mine[0].slice.is_last
+        return refused
 
-    def _accept_one(self, batch: Batch, before: Mapping[str, int]) -> Batch | None:
-        """`before`: by partition, how far time had come before the slice."""
+    def _accept_one(self, batch: Batch) -> Iterator[Batch]:
         table = batch.table
         ends = tick_ends(int64_of(table, TS), self.stream.tick_us)
-        is_late = np.asarray(table.column(LATE).to_numpy(), np.bool_) | (ends <= self.clock.closed_to)
-        if batch.slice.is_ordered:
-            is_late |= ends + self.stream.lateness_us < _known_of(batch, before)
+        is_late, is_ahead = self._judged(batch, ends)
         last = self.objects if batch.kind == Kind.READINGS else self.focals
         readings = table.select(last.schema.names)
-        if is_late.any():
-            readings = readings.filter(pa.array(~is_late))
+        is_refused = is_late | is_ahead
+        if is_refused.any():
+            readings = readings.filter(pa.array(~is_refused))
         if batch.kind == Kind.READINGS:
-            self._see_first(ends[~is_late])
+            self._see_first(ends[~is_refused])
             self.figures.add(operator_ids.readings(self.stream.name), readings.num_rows)
             self.objects.accept(readings)
             self._accept_focals(self._followed(readings), is_own=True)
         else:
             # There may be objects that nobody follows any more, or that only the next version will.
             self._accept_focals(self._followed(readings), is_own=False)
-        if batch.kind == Kind.FOCALS or not is_late.any():
-            return None
+        if batch.kind == Kind.FOCALS:
+            return
         # What came from a file is read there again; a row that was brought comes along.
         kept = [ROW] if self.stream.path or self.stream.format else [*self.objects.schema.names, ROW]
-        rows = table.filter(pa.array(is_late)).select(kept)
-        return Batch(Kind.LATE_ROWS, rows, self.stream.name, slice=batch.slice)
+        for kind, is_it in ((Kind.LATE_ROWS, is_late), (Kind.AHEAD_ROWS, is_ahead)):
+            if is_it.any():
+                rows = table.filter(pa.array(is_it)).select(kept)
+                yield Batch(kind, rows, self.stream.name, slice=batch.slice)
+
+    def _judged(self, batch: Batch, ends: I64) -> tuple[Bools, Bools]:
+        """Which readings are late, and which are ahead, by the clock as it is before their slice."""
+        table = batch.table
+        is_late = np.asarray(table.column(LATE).to_numpy(), np.bool_) | (ends <= self.clock.closed_to)
+        is_ahead = np.zeros(len(ends), np.bool_)
+        if not batch.slice.is_ordered:
+            return is_late, is_ahead
+        known = _known_of(batch, self.clock.highs)
+        if AHEAD_BELOW not in table.column_names:
+            return is_late | (ends + self.stream.lateness_us < known), is_ahead
+        is_ahead = known < int64_of(table, AHEAD_BELOW)
+        return (is_late | (known >= int64_of(table, LATE_FROM))) & ~is_ahead, is_ahead
 
     def _see_first(self, ends: I64) -> None:
         if len(ends):
@@ -374,5 +386,6 @@ class StreamShard:
 
 def _known_of(batch: Batch, before: Mapping[str, int]) -> I64:
     """How far the partition of each reading had come; where they are not known, one number for all."""
-    known = np.array([before.get(name, NOTHING_YET) for name in batch.highs], np.int64)
+    clocks = [rises.known(before.get(name, NOTHING_YET)) for name, rises in batch.rises.items()]
+    known = np.array(clocks, np.int64)
     return known[int64_of(batch.table, PARTITION)] if PARTITION in batch.table.column_names else known

@@ -11,7 +11,7 @@ from sanderling.language.grammar.dialect import unknown_type
 from sanderling.language.statements import ColumnDef, CreateStream, CreateTable, Name, Span, Value
 from sanderling.types import type_named
 
-STREAM_OPTIONS = ("path", "format", "tick", "lateness", "stale_after", "partition", "idle_after")
+STREAM_OPTIONS = ("path", "format", "tick", "lateness", "stale_after", "partition", "idle_after", "ahead")
 TABLE_OPTIONS = ("path", "format")
 QUERIES_OPTIONS = ("format",)
 IDLE_AFTER_US = 10_000_000  # a silent partition delays all others by so much
@@ -69,6 +69,7 @@ class Declarations:
             self.text_option(options, "path"), self.format_option(options), tick,
             self._duration(options, "lateness", 0), stale, partition,
             self._duration(options, "idle_after", IDLE_AFTER_US) if partition else None,
+            self._duration(options, "ahead", 0) if "ahead" in options else None,
         )  # fmt: skip
 
     def _partition(self, options: dict[str, Value], columns: tuple[Column, ...]) -> str | None:

@@ -54,8 +54,8 @@ def pack(
     """Batches with the shard each goes to; `focals` may hold more keys than the plan's."""
     readings, stream = ingested.readings, plan.stream
     focals = plan.focals if focals is None else focals
-    seen = seen_in(readings, stream, piece.is_ordered)
-    of_slice = partial(Batch, stream=stream.name, slice=piece, highs=seen.highs, min_ts=seen.min_ts)
+    seen = seen_in(readings, stream, piece)
+    of_slice = partial(Batch, stream=stream.name, slice=piece, rises=seen.rises, min_ts=seen.min_ts)
     table = readings.select([*shipped_columns(plan), ROW])
     for name, column in seen.columns.items():
         table = table.append_column(name, column)

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from sanderling.batches import Batch, Kind, Slice
+from sanderling.clock import Rise, Rises
 
 
 def parcel_of(batch: Batch) -> bytes:
@@ -27,6 +28,11 @@ def batch_in(parcel: bytes | memoryview | pa.Buffer) -> Batch:
     tables, header = tables_from_bytes(parcel)
     if "slice" in header:
         header["slice"] = Slice(**header["slice"])
+    if "rises" in header:
+        header["rises"] = {
+            name: Rises(first, [Rise(*rise) for rise in readings])
+            for name, (first, readings) in header["rises"].items()
+        }
     return Batch(Kind(header.pop("kind")), tables["table"], **header)
 
 

@@ -53,6 +53,8 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 1_000_000
 MOST_SHARDS = 1024
+# Of a live stream: more than clocks go wrong by, and less than zones of time are apart.
+AHEAD = "10 minutes"
 
 _open: weakref.WeakSet[Session] = weakref.WeakSet()
 
@@ -170,11 +172,17 @@ class Session:
         self, frame: DataFrame, *, name: str, key: str, time: str, location: tuple[str, str],
         gone: str | None = None, tick: str = "1 second", lateness: str = "0 seconds",
         stale_after: str | None = None, partition: str | None = None, idle_after: str | None = None,
+        ahead: str | None = AHEAD,
     ) -> None:  # fmt: skip
         """Declares a streaming DataFrame as a stream. After a restart it has to be given again."""
         self._refuse_stopped()
         _refuse_no_texts(name=name, key=key, time=time, tick=tick, lateness=lateness)
-        options = {"stale_after": stale_after, "partition": partition, "idle_after": idle_after}
+        options = {
+            "stale_after": stale_after,
+            "partition": partition,
+            "idle_after": idle_after,
+            "ahead": ahead,
+        }
         said = {option: words for option, words in options.items() if words is not None}
         _refuse_no_texts(**said, **({"gone": gone} if gone is not None else {}))
         x, y = _pair(location)

@@ -44,6 +44,8 @@ def parts_of(
     clock = f"tick {show_duration(stream.tick_us)}, lateness {show_duration(stream.lateness_us)}"
     if stream.idle_after_us is not None:
         clock += f", partition {stream.partition}, idle_after {show_duration(stream.idle_after_us)}"
+    if stream.ahead_us is not None:
+        clock += f", ahead {show_duration(stream.ahead_us)}"
     join = Outline(
         _join(plan, template, query), SHARD, (shared,) if shared else (),
         operators=(_shared(template)(name), operator_ids.inside(number)),

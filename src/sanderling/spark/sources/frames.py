@@ -60,9 +60,12 @@ class Frame:
     def blobs(self, spark: SparkSession, layout: Layout) -> DataFrame:
         packing = layout.packing(spark, self.stream)
         columns = packing.plan.stream.columns
-        wanted = self.frame.select([f"`{c.name.replace('`', '``')}`" for c in columns])
+        names = [f"`{c.name.replace('`', '``')}`" for c in columns]
+        # Of a batch, the time that Spark has written down with its offsets: a batch that is read again has it
+        # again (decision 46).
+        wanted = self.frame.selectExpr(*names, "unix_micros(current_timestamp())")
         # Spark takes a dot or a backtick in a name for a part of the language here: columns go by number.
-        return wanted.toDF(*by_places(len(columns))).mapInArrow(Packer(packing), COLUMNS)
+        return wanted.toDF(*by_places(len(columns) + 1)).mapInArrow(Packer(packing), COLUMNS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +81,12 @@ class Packer:
         stream = self.packing.plan.stream
         is_ordered = stream.partition is not None  # rows of other tasks come neither before nor after ours
         for number, rows in enumerate(_slices(batches), partition * 1_000_000):
-            piece = Slice(number, stream.name, stream.name, 0, 0, 1, is_last=False, is_ordered=is_ordered)
-            rows = rows.rename_columns([c.name for c in stream.columns])
-            yield from self.packing.rows(piece, judged(stream, rows))
+            piece = Slice(
+                number, stream.name, stream.name, 0, 0, 1, is_last=False, is_ordered=is_ordered, is_live=True
+            )
+            read_at_us = rows.column(rows.num_columns - 1)[0].as_py()
+            rows = rows.select(range(rows.num_columns - 1)).rename_columns([c.name for c in stream.columns])
+            yield from self.packing.rows(piece, judged(stream, rows, read_at_us))
 
 
 def _slices(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
@@ -94,11 +100,11 @@ def _slices(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
         yield pa.Table.from_batches(waiting)
 
 
-def judged(stream: Stream, table: pa.Table) -> Ingested:
-    """Rows that can be readings, and letters about the others."""
+def judged(stream: Stream, table: pa.Table, read_at_us: int) -> Ingested:
+    """Rows that can be readings, and letters about the others; they came at this time."""
     source = ParquetRows(table, 1)
     numbers = np.arange(1, table.num_rows + 1, dtype=np.int64)
     rows = Rows(numbers, tuple(whole(column) for column in table.columns), Faults(), source)
-    readings = Judge(stream, rows).readings()
+    readings = Judge(stream, rows, read_at_us).readings()
     letters = rows.faults.letters(stream.name, stream.name, source.raw)
     return Ingested(readings, letters, readings.num_rows + letters.num_rows)

@@ -19,7 +19,7 @@ from pyspark.sql.streaming.datasource import SupportsTriggerAvailableNow
 
 from sanderling.batches import Batch, Kind
 from sanderling.catalog import Stream
-from sanderling.deliver.changes import late_letters
+from sanderling.deliver.changes import REFUSED, refused_letters
 from sanderling.deliver.log import Log
 from sanderling.deliver.order import sort_order
 from sanderling.deliver.render import joined, json_objects
@@ -125,8 +125,8 @@ def _letters(streams: dict[str, Stream], batches: list[Batch]) -> Iterator[pa.Ta
     for batch in batches:
         if batch.kind == Kind.LETTERS:
             yield batch.table
-        elif batch.kind == Kind.LATE_ROWS:
-            yield late_letters(streams[batch.stream], batch)
+        elif batch.kind in REFUSED:
+            yield refused_letters(streams[batch.stream], batch)
 
 
 def updates_of(spark: SparkSession, wanted: Wanted) -> DataFrame:
