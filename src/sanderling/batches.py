@@ -13,7 +13,7 @@ from enum import Flag, StrEnum, auto
 
 import pyarrow as pa
 
-from sanderling.clock import NOTHING_YET, Rises
+from sanderling.clock import NOTHING_YET, Furthest, Rises
 
 # Columns that a reading carries beside its own.
 TS = "__ts"
@@ -92,7 +92,7 @@ class Kind(StrEnum):
     CLOCK = "clock", To.MERGE, " ".join(TURNS.names), "stream closed_to is_ended"
     LATE_ROWS = "late", To.DELIVERY, ROW, "stream slice"
     AHEAD_ROWS = "ahead", To.DELIVERY, ROW, "stream slice"
-    COUNTS = "counts", To.DELIVERY, "", "stream rows ticks closed_to"
+    COUNTS = "counts", To.DELIVERY, "", "stream rows ticks closed_to furthest"
     # ----- while a plan lives (route/controls.py); the first shard tells merge partitions what they need
     PLAN = "plan", To.SHARDS | To.MERGE, "", "version"
     ACTIVATE = "activate", To.SHARDS, "", "stream version"
@@ -142,5 +142,6 @@ class Batch:
     rows: int = 0  # that were read, those that cannot be readings among them
     min_ts: int = NOTHING_YET  # of all readings of the slice, whichever shard they go to
     rises: dict[str, Rises] = field(default_factory=dict)  # by partition, what they do to its clock
+    furthest: Furthest | None = None  # the reading that the clock has moved to
     reach: int = 0
     file: str = ""

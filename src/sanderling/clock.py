@@ -53,6 +53,15 @@ class Rises(NamedTuple):
         return found[-1] if found else None
 
 
+class Furthest(NamedTuple):
+    """The reading at which a clock stands."""
+
+    ts: int
+    key: str
+    file: str  # empty where it came from none
+    row: int
+
+
 @dataclass(slots=True)
 class Clock:
     """What a shard knows of a stream's time. The same in all shards after the same batches.

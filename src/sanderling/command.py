@@ -340,6 +340,8 @@ def _summarise(summary: object) -> None:
         f"dead letters    {sum(totals.letters.values()):,}{': ' + letters if letters else ''}",
         file=sys.stderr,
     )
+    for warning in totals.warnings:
+        print(f"warning         {warning}", file=sys.stderr)
     print(f"ticks closed    {sum(totals.ticks.values()):,}", file=sys.stderr)
     updates = sorted(totals.updates.items())
     print(f"updates         {sum(a + b for _, (a, b) in updates):,}", file=sys.stderr)

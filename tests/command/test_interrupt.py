@@ -19,6 +19,7 @@ COMMAND = [sys.executable, "-c", "from sanderling.command import main; main()", 
 # Slices of a few lines: there is something left to do when we are told to stop.
 SMALL = [sys.executable, "-m", "tests.recovery.small_batches", "run"]
 ROOT = Path(__file__).resolve().parents[2]
+YEAR_9999 = 253_370_764_800
 
 
 @pytest.fixture
@@ -121,6 +122,24 @@ def test_updates_go_to_standard_output_and_the_summary_beside(world: Path) -> No
     metrics = json.loads((world / "out" / "m.json").read_text())
     assert metrics["rows"] == {"cars": 4} and metrics["updates"] == {"depot": [2, 1]}
     assert metrics["letters"] == {"too_few_columns": 1} and {"seconds", "rows_per_second"} <= metrics.keys()
+    assert metrics["warnings"] == []
+
+
+def test_the_summary_warns_where_most_readings_are_late(world: Path) -> None:
+    (world / "ufo.csv").write_text(f"id,ts,x,y\na,1,0,0\nufo,{YEAR_9999},0,0\na,2,0,0\na,3,0,0\na,4,0,0\n")
+    (world / "ufo.sql").write_text(
+        "CREATE STREAM cars (id STRING, ts BIGINT, x DOUBLE, y DOUBLE) KEY id TIME ts LOCATION (x, y)"
+        f" WITH (path = '{world / 'ufo.csv'}'); REGISTER QUERY q AS SELECT id FROM cars"
+    )
+    done = started(world, COMMAND, str(world / "ufo.sql"), "--metrics", "ufo.json")
+    _, said = done.communicate(timeout=120)
+    assert done.returncode == 0, said
+    (warning,) = json.loads((world / "out" / "ufo.json").read_text())["warnings"]
+    letters, warned = said.splitlines()[1:3]
+    assert letters == "dead letters    3: late 3"
+    assert warned.startswith(f"warning         {warning.split('…')[0]}")  # the rest is not in Latin-1
+    assert warning.startswith('3 of 5 readings of "cars" were late: its clock stands at 9999-01-01T00:00:00Z')
+    assert f"moved by ufo ({world / 'ufo.csv'}, row 3); ahead = " in warning
 
 
 def test_a_master_that_is_none(world: Path) -> None:

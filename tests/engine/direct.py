@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from sanderling.batches import Batch, Kind, Slice
 from sanderling.clock import tick_end
-from sanderling.deliver.changes import UpdateLines, gather
+from sanderling.deliver.changes import UpdateLines, arrivals_in, gather
 from sanderling.figures.figures import Tally
 from sanderling.ingest.files import SourceFile
 from sanderling.ingest.read import Ingested, read_slice
@@ -260,6 +260,7 @@ class DirectRun:
     def _collect(self, out: list[Batch]) -> None:
         for batch in (b for b in out if b.kind == Kind.FIGURES):
             self.figures.take(batch.shard, batch.table)
+        self.figures.arrive(arrivals_in(out))
         changes = gather(self.plan, out)
         # Those of all streams in one order, as they are in the end.
         rows = {template: table for change in changes.values() for template, table in change.rows.items()}

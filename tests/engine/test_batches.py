@@ -9,10 +9,12 @@ import pyarrow as pa
 import pytest
 
 from sanderling.batches import Batch, Kind, Slice
+from sanderling.clock import Furthest, Rise, Rises
 from sanderling.route.parcels import ALIGNED, batch_in, parcel_of, pieces_of_batch
 
 SOME: dict[str, Any] = {
-    "dict[str, int]": {"p": 7},
+    "dict[str, Rises]": {"p": Rises(7, [Rise(5, 7, "a", 2), Rise(6, 9, "b", 3)])},
+    "Furthest | None": Furthest(7, "a", "/a", 2),
     "str": "some",
     "int": 7,
     "bool": True,

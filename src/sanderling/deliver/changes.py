@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -20,6 +20,7 @@ from sanderling.catalog import Stream
 from sanderling.clock import NOTHING_YET, show_time
 from sanderling.deliver.order import sort_order
 from sanderling.deliver.render import joined, json_objects
+from sanderling.figures.arrivals import Arrivals
 from sanderling.ingest.formats.parquet import ParquetRows
 from sanderling.ingest.letters import LETTERS as LETTER_COLUMNS
 from sanderling.ingest.read import raw_rows
@@ -89,6 +90,24 @@ def gather(plan: Plan, batches: list[Batch], is_raw_wanted: bool = True) -> dict
     for (name, template), tables in deltas.items():
         changes[name].rows[template] = pa.concat_tables(tables)
     return changes
+
+
+def arrivals_in(batches: Iterable[Batch]) -> dict[str, Arrivals]:
+    """What came of rows, by stream."""
+    found: dict[str, Arrivals] = {}
+    for batch in batches:
+        came = Arrivals()
+        if batch.kind == Kind.COUNTS:
+            came = Arrivals(batch.rows, furthest=batch.furthest)
+        elif batch.kind == Kind.LETTERS:
+            came.ahead = pc.sum(pc.equal(batch.table.column("reason"), Kind.AHEAD_ROWS)).as_py() or 0
+        elif batch.kind in REFUSED:
+            is_late = batch.kind == Kind.LATE_ROWS
+            came.late, came.ahead = (batch.table.num_rows if is_it else 0 for is_it in (is_late, not is_late))
+        else:
+            continue
+        found.setdefault(batch.stream, Arrivals()).add(came)
+    return found
 
 
 def refused_letters(stream: Stream, batch: Batch, is_raw_wanted: bool = True) -> pa.Table:

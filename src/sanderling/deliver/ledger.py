@@ -6,14 +6,17 @@ longer was being written when we were killed: its end is cut off, and the batch 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from sanderling.clock import Furthest
 from sanderling.deliver.counts import Counts
+from sanderling.figures.arrivals import Arrivals
 from sanderling.state.sealed import broken, read_json, write_json
 
 I64 = npt.NDArray[np.int32] | npt.NDArray[np.int64]
@@ -28,6 +31,7 @@ class Totals:
     ticks: dict[str, int] = field(default_factory=dict)
     letters: dict[str, int] = field(default_factory=dict)
     updates: dict[str, list[int]] = field(default_factory=dict)  # query: [+, −]
+    warnings: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -45,6 +49,7 @@ class Ledger:
     rows: dict[str, int] = field(default_factory=dict)
     ticks: dict[str, int] = field(default_factory=dict)
     letters: dict[str, int] = field(default_factory=dict)
+    arrivals: dict[str, Arrivals] = field(default_factory=dict)
     is_publishing: bool = False
     is_finished: bool = False
     counts: Counts = field(init=False)
@@ -59,6 +64,7 @@ class Ledger:
         try:
             said: dict[str, Any] = read_json(path, KIND)
             counted = said.pop("counts")
+            said["arrivals"] = {name: _arrivals(**of) for name, of in said["arrivals"].items()}
             ledger = cls(path, **said)
             _refuse_other_types(ledger)
             ledger.counts = Counts.load(path.parent, *counted)
@@ -69,6 +75,7 @@ class Ledger:
     def save(self) -> None:
         self.counts.write()
         said = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("path", "counts")}
+        said["arrivals"] = {name: asdict(of) for name, of in self.arrivals.items()}
         said["counts"] = (self.counts.number, self.counts.size, self.counts.sum)
         write_json(self.path, KIND, said)
         self.counts.tidy()
@@ -77,18 +84,30 @@ class Ledger:
         """Adds updates to their queries' counts."""
         self.counts.add(query, sign, n_queries)
 
+    def arrive(self, arrivals: Mapping[str, Arrivals]) -> None:
+        """What came in a batch, by stream."""
+        for stream, came in arrivals.items():
+            self.arrivals.setdefault(stream, Arrivals()).add(came)
+
     def totals(self, names: list[str]) -> Totals:
         """By name; a query registered again under its name goes on counting, one that never matched has 0."""
         updates = {name: [0, 0] for name in names}
         for column, counts in enumerate((self.counts.came, self.counts.went)):
             for name, count in zip(names, counts.tolist(), strict=False):
                 updates[name][column] += count
-        return Totals(self.rows, self.ticks, self.letters, updates)
+        warnings = [came.warning(stream) for stream, came in sorted(self.arrivals.items())]
+        return Totals(self.rows, self.ticks, self.letters, updates, [w for w in warnings if w is not None])
+
+
+def _arrivals(furthest: list[Any] | None, **counts: int) -> Arrivals:
+    return Arrivals(**counts, furthest=None if furthest is None else Furthest(*furthest))
 
 
 def _refuse_other_types(ledger: Ledger) -> None:
+    counted = [n for came in ledger.arrivals.values() for n in (came.rows, came.late, came.ahead)]
     for counts in (ledger.sizes, ledger.sums, ledger.rows, ledger.ticks, ledger.letters):
-        if not all(isinstance(n, int) for n in counts.values()):
-            raise TypeError("a count is not a number")
+        counted += counts.values()
+    if not all(isinstance(n, int) for n in counted):
+        raise TypeError("a count is not a number")
     if not isinstance(ledger.batch, int):
         raise TypeError("it does not say what was delivered")

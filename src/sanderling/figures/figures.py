@@ -9,13 +9,15 @@ restored and wherever it goes on. Nothing of it is saved.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NewType
 
 import numpy as np
 import pyarrow as pa
+
+from sanderling.figures.arrivals import Arrivals
 
 # By which figures are told apart; all of them are made in plans/operator_ids.py.
 OperatorId = NewType("OperatorId", str)
@@ -87,6 +89,7 @@ class Tally:
     def __init__(self) -> None:
         self._sums = Figures()
         self._held: dict[tuple[OperatorId, int], int] = {}  # by operator, and by who holds it
+        self._arrivals: dict[str, Arrivals] = {}  # by stream
 
     def take(self, who: int, table: pa.Table) -> None:
         """What one of them did in a batch."""
@@ -94,6 +97,15 @@ class Tally:
             self._sums.add(row["operator"], row["rows_in"], row["rows_out"], row["seconds"])
             if row["held"] is not None:
                 self._held[row["operator"], who] = row["held"]
+
+    def arrive(self, arrivals: Mapping[str, Arrivals]) -> None:
+        """What came in a batch, by stream."""
+        for stream, came in arrivals.items():
+            self._arrivals.setdefault(stream, Arrivals()).add(came)
+
+    def warning(self, stream: str) -> str | None:
+        """Where most of its readings were late, or ahead."""
+        return self._arrivals[stream].warning(stream) if stream in self._arrivals else None
 
     def of(self, operators: Iterable[OperatorId]) -> Figure:
         """Of a line of a plan: of these operators together."""

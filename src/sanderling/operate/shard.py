@@ -53,7 +53,8 @@ class Shard:
                 out.append(stream.told_of(self.composed, before, is_first=self.number == 0))
             if self.number == 0:
                 rows, ticks = sum(b.rows for b in mine), stream.ticks_closed() - ticks
-                out.append(Batch(Kind.COUNTS, stream=name, rows=rows, ticks=ticks, closed_to=stream.told_to))
+                counts = Batch(Kind.COUNTS, stream=name, rows=rows, ticks=ticks, closed_to=stream.told_to)
+                out.append(replace(counts, furthest=stream.furthest))
         for name, stream in self.streams.items():
             times = [self.streams[other].told_to for other in self.partners.get(name, ())]
             out += self.told(stream.go_on_to(max(times, default=NOTHING_YET)))

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from sanderling.arrays import I64, Bools, int64_of
 from sanderling.batches import AHEAD_BELOW, LATE, LATE_FROM, PARTITION, ROW, TS, TURNS, Batch, Kind
-from sanderling.clock import NOTHING_YET, Clock, closed_by, tick_end, tick_ends
+from sanderling.clock import NOTHING_YET, Clock, Furthest, closed_by, tick_end, tick_ends
 from sanderling.figures.figures import Figures
 from sanderling.operate.now import Moved, Now, Settled
 from sanderling.operate.operators import operators_over
@@ -52,6 +52,7 @@ class StreamShard:
         self.plan = plan
         self.stream = plan.stream
         self.clock = Clock()
+        self.furthest: Furthest | None = None  # the reading that the clock has moved to in this turn
         self.figures = Figures()
         self.orders = Orders(chooser)
         self.first_own = NOTHING_YET  # the first tick in which an object of this shard reported
@@ -128,12 +129,16 @@ class StreamShard:
     def accept(self, batches: list[Batch]) -> list[Batch]:
         """Takes readings, slice by slice in order of arrival; those that are late or ahead come back."""
         refused: list[Batch] = []
+        self.furthest = None
         for number in sorted({b.slice.number for b in batches}):
             mine = [b for b in batches if b.slice.number == number]
             for batch in mine:
                 refused += self._accept_one(batch)
             # Once: each batch of a slice says the same of it.
-            self.clock.see(mine[0].rises, mine[0].min_ts, self.stream.tick_us)
+            rise = self.clock.see(mine[0].rises, mine[0].min_ts, self.stream.tick_us)
+            if rise is not None:
+                file = "" if mine[0].slice.is_live else mine[0].slice.file
+                self.furthest = Furthest(rise.ts, rise.key, file, rise.row)
             self.clock.is_ended |= mine[0].slice.is_last
         return refused
 

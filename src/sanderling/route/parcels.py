@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from sanderling.batches import Batch, Kind, Slice
-from sanderling.clock import Rise, Rises
+from sanderling.clock import Furthest, Rise, Rises
 
 
 def parcel_of(batch: Batch) -> bytes:
@@ -33,6 +33,8 @@ def batch_in(parcel: bytes | memoryview | pa.Buffer) -> Batch:
             name: Rises(first, [Rise(*rise) for rise in readings])
             for name, (first, readings) in header["rises"].items()
         }
+    if header.get("furthest"):
+        header["furthest"] = Furthest(*header["furthest"])
     return Batch(Kind(header.pop("kind")), tables["table"], **header)
 
 

@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sanderling.batches import Batch, Kind
+from sanderling.deliver.changes import arrivals_in
 from sanderling.deliver.log import BLOB, Log
 from sanderling.errors import ODD_CHARACTER, SanderlingError, SessionError, did_you_mean
 from sanderling.figures.figures import Tally
@@ -174,6 +175,7 @@ class Desk:
         self._give([b for b in batches if b.kind == Kind.DELTAS])
         for batch in (b for b in batches if b.kind == Kind.FIGURES):
             self.figures.take(batch.shard, batch.table)
+        self.figures.arrive(arrivals_in(batches))
         marks = [b for b in batches if b.kind == Kind.MARK]
         for number_asked in [m.ask for m in marks]:
             if (then := self._asked.pop(number_asked, None)) is not None:

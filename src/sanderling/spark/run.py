@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
 from sanderling.batches import Batch, Kind
+from sanderling.deliver.changes import arrivals_in
 from sanderling.deliver.ledger import Totals
 from sanderling.deliver.log import Log
 from sanderling.deliver.sinks.files import Delivery
@@ -183,6 +184,7 @@ class TimedSink:
         self.sink.deliver(number, batches)
         for batch in (b for b in batches if b.kind == Kind.FIGURES):
             self.figures.take(batch.shard, batch.table)
+        self.figures.arrive(arrivals_in(batches))
         laps.end("delivery")
         if self.on_batch is not None:
             told = [told_seconds(laps.seconds), *(b for b in batches if b.kind == Kind.SECONDS)]

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from sanderling.batches import Batch
-from sanderling.deliver.changes import Changes, UpdateLines, gather, letter_lines
+from sanderling.deliver.changes import Changes, UpdateLines, arrivals_in, gather, letter_lines
 from sanderling.deliver.ledger import Ledger, Totals
 from sanderling.deliver.lock import locked
 from sanderling.deliver.sinks.lines import GrowingFiles, sum_of
@@ -129,6 +129,7 @@ class Delivery:
             if self.letters is not None:
                 self.letters.append(name, letter_lines(change.ordered_letters()).chunks)
             self._count(name, change)
+        self.ledger.arrive(arrivals_in(batches))
         if self.folders is not None:
             self.folders.write(number, {t: rows for c in changes.values() for t, rows in c.rows.items()})
         crash.point("after-write")

@@ -46,6 +46,7 @@ def parts_of(
         clock += f", partition {stream.partition}, idle_after {show_duration(stream.idle_after_us)}"
     if stream.ahead_us is not None:
         clock += f", ahead {show_duration(stream.ahead_us)}"
+    warning = None if figures is None else figures.warning(name)
     join = Outline(
         _join(plan, template, query), SHARD, (shared,) if shared else (),
         operators=(_shared(template)(name), operator_ids.inside(number)),
@@ -64,7 +65,7 @@ def parts_of(
         Outline(f"select {shown or 'nothing'}", SHARD, operators=(operator_ids.select(number),)),
         *asked,
         Outline(
-            f"{_readings(template)} of {name}: {clock}", SHARD,
+            f"{_readings(template)} of {name}: {clock}", SHARD, (warning,) if warning else (),
             operators=_sources(name, template),
         ),
     )  # fmt: skip

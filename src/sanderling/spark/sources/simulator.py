@@ -61,7 +61,7 @@ class Steps:
 
     def slice(self, steps: range) -> Slice:
         name = self.packing.plan.stream.name
-        return Slice(steps[0], name, name, 0, 0, 1, is_last=False)
+        return Slice(steps[0], name, name, 0, 0, 1, is_last=False, is_live=True)
 
 
 ENCODING = encoding_with(Steps)
