@@ -49,7 +49,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 lines.append(f"car{car},{at},{x:.3f},{y:.3f},{chance.choice([0, 1, 2, 3])}")
             if second % 17 == 0:
                 lines.append(f"car9,{second},nowhere,1,1")
-                lines.append(f"car8,{second + chance.choice([19, 22, 9000])},1,1,1")
+                lines.append(f"car8,{second + chance.choice([2, 60, 9000])},1,1,1")
         (folder / "cars" / f"{part}.csv").write_text("\n".join(lines) + "\n")
     ships = [
         f'{{"mmsi": {n}, "ts": {second}, "x": {chance.uniform(0, 10):.3f}, "y": {chance.uniform(0, 10):.3f}}}'
