@@ -96,8 +96,11 @@ def test_numbers_are_made_from_what_is_written() -> None:
 
 def test_a_polygon_is_judged_by_its_border() -> None:
     shapes = np.array([shapely.Polygon([(0, 0), (2, 0), (0, 2)])])
-    inside = polygon.holds_exactly(shapes[[0, 0, 0]], np.array([0.5, 1.0, 1.5]), np.array([0.5, 1.0, 1.5]))
+    at = np.array([0.5, 1.0, 1.5])
+    inside = polygon.holds_exactly(shapes[[0, 0, 0]], np.zeros(3, np.bool_), at, at)
     assert inside.tolist() == [True, True, False]
+    outside = polygon.holds_exactly(shapes[[0, 0, 0]], np.ones(3, np.bool_), at, at)
+    assert outside.tolist() == [False, True, True]
 
 
 @pytest.mark.parametrize("kind", sorted(COVERAGES))

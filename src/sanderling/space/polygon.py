@@ -1,7 +1,7 @@
-"""POLYGON and MULTIPOLYGON, and the regions of a table: kernels know bounds and rasters, GEOS the borders.
+"""POLYGON and MULTIPOLYGON, all other outlines, and the regions of a table.
 
-Numbers: left, low, right, high of the bounds; NaN where there is no shape. The shape is beside them, as WKB.
-Borders belong.
+Numbers: left, low, right, high of the bounds; NaN where there is no shape. The outline is beside them, as
+bytes (outline.py). Kernels know bounds, rasters and lines, GEOS the borders of polygons. Borders belong.
 """
 
 from __future__ import annotations
@@ -16,13 +16,20 @@ from sanderling.arrays import F64, Bools
 from sanderling.kernels.jit import jit_bare
 from sanderling.space import box
 from sanderling.space.metric import Box
+from sanderling.space.outline import AREA, law_of
+from sanderling.space.outline import bounds as outline_bounds
 
 POLYGON = 2
 WORD = "polygon"
 
 
-def numbers(wkb: Sequence[bytes | None]) -> tuple[F64, F64, F64, F64]:
-    around = shapely.bounds(shapely.from_wkb(np.array(wkb, dtype=object))).reshape(len(wkb), 4)
+def numbers(outlines: Sequence[bytes | None]) -> tuple[F64, F64, F64, F64]:
+    is_area = [o is not None and law_of(o) == AREA for o in outlines]
+    areas = [o if yes else None for o, yes in zip(outlines, is_area, strict=True)]
+    around = shapely.bounds(shapely.from_wkb(np.array(areas, dtype=object))).reshape(len(outlines), 4)
+    for place, (outline, yes) in enumerate(zip(outlines, is_area, strict=True)):
+        if outline is not None and not yes:
+            around[place] = outline_bounds(outline)
     left, low, right, high = (np.ascontiguousarray(around[:, i]) for i in range(4))
     return left, low, right, high
 
@@ -47,6 +54,9 @@ def size(a: float, b: float, c: float, d: float) -> float:
 plain_holds = box.plain_holds
 
 
-def holds_exactly(shapes: npt.NDArray[np.object_], x: F64, y: F64) -> Bools:
-    """By pair of a prepared shape and a place whether the one holds the other."""
-    return np.asarray(shapely.intersects_xy(shapes, x, y), np.bool_)
+def holds_exactly(shapes: npt.NDArray[np.object_], is_outer: Bools, x: F64, y: F64) -> Bools:
+    """By pair of a prepared shape and a place whether the one, or its exterior, holds the other."""
+    holds = np.empty(len(shapes), np.bool_)
+    holds[~is_outer] = shapely.intersects_xy(shapes[~is_outer], x[~is_outer], y[~is_outer])
+    holds[is_outer] = ~shapely.contains_xy(shapes[is_outer], x[is_outer], y[is_outer])
+    return holds

@@ -1,4 +1,4 @@
-"""The polygons of many regions, ready for many tests: by their rasters first, and near borders by GEOS."""
+"""The outlines of many regions, ready for many tests: by rasters and lines, and near borders by GEOS."""
 
 from __future__ import annotations
 
@@ -10,10 +10,14 @@ import numpy.typing as npt
 import shapely
 
 from sanderling.arrays import F64, I64, Bools, is_worth_compacting
+from sanderling.space.outline import OUTER_AREA, law_of, numbers_of, wkb_of
 from sanderling.space.polygon import holds_exactly
 from sanderling.space.raster import (
     BORDER,
+    FIRST,
     INSIDE,
+    LAST,
+    LAW,
     NO_RASTERS,
     Corners,
     Rasters,
@@ -47,8 +51,9 @@ class Polygons:
         """By pair of a region and a place within its bounds, whether the one holds the other."""
         found = sides_of(self.rasters, region, x, y)
         holds, near = found == INSIDE, np.flatnonzero(found == BORDER)
-        shapes = self.shapes[self.rasters.shape[region[near]]]
-        holds[near] = holds_exactly(shapes, x[near], y[near])
+        shape = self.rasters.shape[region[near]]
+        is_outer = self.rasters.grid[shape, LAW] == OUTER_AREA
+        holds[near] = holds_exactly(self.shapes[shape], is_outer, x[near], y[near])
         return np.asarray(holds)
 
     def rasters_of(self, regions: I64) -> Rasters:
@@ -62,11 +67,12 @@ class Polygons:
             return NO_POLYGONS
         known = NO_POLYGONS if is_worth_compacting(len(self), len(asked)) else self
         new = [shape for shape in asked if shape not in known.number]
-        shapes = np.asarray(shapely.from_wkb(np.array(new, dtype=object)), dtype=object)
+        areas = np.array([wkb_of(outline) for outline in new], dtype=object)
+        shapes = np.asarray(shapely.from_wkb(areas), dtype=object)
         shapely.prepare(shapes)
         number = known.number | {shape: len(known) + i for i, shape in enumerate(new)}
         shape_of = np.array([-1 if shape is None else number[shape] for shape in wkb], np.int32)
-        rasters = together(known.rasters, _rastered(shapes), shape_of)
+        rasters = together(known.rasters, _rastered(new, shapes), shape_of)
         return Polygons(np.concatenate([known.shapes, shapes]), rasters, number)
 
     def without_rasters(self) -> Polygons:
@@ -77,7 +83,22 @@ class Polygons:
 NO_POLYGONS = Polygons(np.empty(0, dtype=object), NO_RASTERS, {})
 
 
-def _rastered(shapes: Shapes) -> Rasters:
+def _rastered(outlines: Sequence[bytes], shapes: Shapes) -> Rasters:
+    """Of polygons, and of their exteriors, rasters; of others their numbers."""
+    if not outlines:
+        return NO_RASTERS
+    law = np.array([law_of(outline) for outline in outlines])
+    areas, lines = np.flatnonzero(law <= OUTER_AREA), np.flatnonzero(law > OUTER_AREA)
+    grid, rasters = np.zeros((len(outlines), 8)), _of_areas(shapes[areas])
+    grid[areas] = rasters.grid
+    grid[:, LAW] = law
+    numbers = [numbers_of(outlines[i]) for i in lines]
+    grid[lines, LAST] = ends = np.cumsum([len(own) for own in numbers])
+    grid[lines, FIRST] = ends - [len(own) for own in numbers]
+    return rasters._replace(grid=grid, numbers=np.concatenate([np.empty(0), *numbers]))
+
+
+def _of_areas(shapes: Shapes) -> Rasters:
     if not len(shapes):
         return NO_RASTERS
     _, xy, offsets = shapely.to_ragged_array(shapes, include_z=False)

@@ -3,6 +3,8 @@
 most places ──► a cell inside or outside ──► known
 the others  ──► a cell on the border     ──► GEOS
 
+Of outlines that are no polygons, all places are known by their numbers (outline.py).
+
 Cells go up as coordinates do, so that the places of a cell are those of a rectangle. Where no edge of the
 polygon comes near it, all of them are inside, or none is.
 """
@@ -15,6 +17,8 @@ import numpy as np
 
 from sanderling.arrays import F64, I8, I32, I64, U8
 from sanderling.kernels.jit import jit, jit_bare
+from sanderling.space.laws import holds
+from sanderling.space.outline import OUTER_AREA
 
 OUTSIDE, INSIDE, BORDER = 0, 1, 2
 # So many cells a corner, of two bits each: a raster takes the room of the corners. Few corners get more than
@@ -30,12 +34,14 @@ class Rasters(NamedTuple):
     """By region the number of its shape, or -1; empty where no region has any.
 
     By shape its `grid`, a line of memory: left and low, cells by unit of x and of y, columns, lines, and
-    where in `cells` they begin. Four cells are a byte.
+    where in `cells` they begin, then its law. Four cells are a byte. Of what is no polygon: its law, and
+    where in `numbers` its own begin and end.
     """
 
     shape: I32
     grid: F64
     cells: U8
+    numbers: F64
 
 
 class Corners(NamedTuple):
@@ -46,8 +52,9 @@ class Corners(NamedTuple):
     xy: F64
 
 
-LEFT, LOW, BY_X, BY_Y, COLUMNS, LINES, FIRST = range(7)
-NO_RASTERS = Rasters(np.empty(0, np.int32), np.empty((0, 8)), np.empty(0, np.uint8))
+LEFT, LOW, BY_X, BY_Y, COLUMNS, LINES, FIRST, LAW = range(8)
+LAST = COLUMNS  # of numbers
+NO_RASTERS = Rasters(np.empty(0, np.int32), np.empty((0, 8)), np.empty(0, np.uint8), np.empty(0))
 
 
 @jit_bare
@@ -65,46 +72,70 @@ def cell_at(at: float, many: float) -> int:
 
 
 @jit_bare
-def side_of(grid: F64, cells: U8, shape: int, x: float, y: float) -> int:
+def side_of(grid: F64, cells: U8, numbers: F64, shape: int, x: float, y: float) -> int:
     """What is known of a place within the bounds of a shape: OUTSIDE, INSIDE, or near the BORDER."""
-    column = cell_at(along(x, grid[shape, LEFT], grid[shape, BY_X]), grid[shape, COLUMNS])
-    line = cell_at(along(y, grid[shape, LOW], grid[shape, BY_Y]), grid[shape, LINES])
-    cell = line * int(grid[shape, COLUMNS]) + column
-    return (int(cells[int(grid[shape, FIRST]) + (cell >> 2)]) >> ((cell & 3) << 1)) & 3
+    law = int(grid[shape, LAW])
+    if law > OUTER_AREA:
+        first, last = int(grid[shape, FIRST]), int(grid[shape, LAST])
+        return INSIDE if holds(law, numbers, first, last, x, y) else OUTSIDE
+    at_x = along(x, grid[shape, LEFT], grid[shape, BY_X])
+    at_y = along(y, grid[shape, LOW], grid[shape, BY_Y])
+    if law == OUTER_AREA and is_off(at_x, at_y, grid[shape, COLUMNS], grid[shape, LINES]):
+        return INSIDE
+    cell = cell_at(at_y, grid[shape, LINES]) * int(grid[shape, COLUMNS]) + cell_at(at_x, grid[shape, COLUMNS])
+    side = (int(cells[int(grid[shape, FIRST]) + (cell >> 2)]) >> ((cell & 3) << 1)) & 3
+    if law == OUTER_AREA and side != BORDER:
+        return OUTSIDE if side == INSIDE else INSIDE
+    return side
+
+
+@jit_bare
+def is_off(at_x: float, at_y: float, columns: float, lines: float) -> bool:
+    """Whether a place is surely off the grid. A little beyond it the last cell will do: it is not inside."""
+    return at_x < 0 or at_y < 0 or at_x > columns + SLACK or at_y > lines + SLACK
 
 
 @jit
 def sides_of(rasters: Any, region: I64, x: F64, y: F64) -> I8:
-    """By pair of a region and a place within its bounds, which are all there is of one that is no polygon."""
-    shape, grid, cells = rasters
+    """By pair of a region and a place within its bounds, which are all there is of one without a shape."""
+    shape, grid, cells, numbers = rasters
     found = np.full(len(region), INSIDE, np.int8)
     for i in range(len(region)):
         if shape[region[i]] >= 0:
-            found[i] = side_of(grid, cells, shape[region[i]], x[i], y[i])
+            found[i] = side_of(grid, cells, numbers, shape[region[i]], x[i], y[i])
     return found
 
 
 def rastered(bounds: F64, corners: Corners) -> Rasters:
-    """The rasters of shapes, each of them a region, from their bounds and corners."""
+    """The rasters of polygons, each of them a region, from their bounds and corners."""
     grid, size = grids(bounds, np.diff(corners.corner[corners.ring]))
     cells = np.zeros(size, np.uint8)
     fill(grid, cells, corners)
-    return Rasters(np.arange(len(bounds), dtype=np.int32), grid, cells)
+    return Rasters(np.arange(len(bounds), dtype=np.int32), grid, cells, np.empty(0))
 
 
 def blank(rasters: Rasters) -> Rasters:
-    """The same that know nothing: a cell a shape, on the border. The reference twin."""
+    """The same that know nothing of polygons: a cell each, on the border. The reference twin."""
     grid = rasters.grid.copy()
-    grid[:, BY_X], grid[:, BY_Y], grid[:, COLUMNS], grid[:, LINES] = 0, 0, 1, 1
-    grid[:, FIRST] = np.arange(len(grid))
-    return Rasters(rasters.shape, grid, np.full(len(grid), BORDER, np.uint8))
+    areas = np.flatnonzero(grid[:, LAW] <= OUTER_AREA)
+    for column, value in ((BY_X, 0), (BY_Y, 0), (COLUMNS, 1), (LINES, 1)):
+        grid[areas, column] = value
+    grid[areas, FIRST] = np.arange(len(areas))
+    return rasters._replace(grid=grid, cells=np.full(len(areas), BORDER, np.uint8))
 
 
 def together(some: Rasters, more: Rasters, shape: I32) -> Rasters:
     """Rasters of shapes and of more shapes, for regions with these numbers of either."""
     grid = more.grid.copy()
-    grid[:, FIRST] += len(some.cells)
-    return Rasters(shape, np.concatenate([some.grid, grid]), np.concatenate([some.cells, more.cells]))
+    is_area = grid[:, LAW] <= OUTER_AREA
+    grid[is_area, FIRST] += len(some.cells)
+    for column in (FIRST, LAST):
+        grid[~is_area, column] += len(some.numbers)
+    both = (
+        np.concatenate(two)
+        for two in ((some.grid, grid), (some.cells, more.cells), (some.numbers, more.numbers))
+    )
+    return Rasters(shape, *both)
 
 
 def grids(bounds: F64, corners: I64) -> tuple[F64, int]:
@@ -121,7 +152,7 @@ def grids(bounds: F64, corners: I64) -> tuple[F64, int]:
         column[is_one] = value
     ends = np.cumsum((columns * lines + 3) // 4)
     first = ends - (columns * lines + 3) // 4
-    grid = np.column_stack([left, low, by_x, by_y, columns, lines, first, first])
+    grid = np.column_stack([left, low, by_x, by_y, columns, lines, first, np.zeros(len(bounds))])
     return np.ascontiguousarray(grid), int(ends[-1])
 
 

@@ -53,14 +53,14 @@ class Rules(NamedTuple):
 
 @jit_bare
 def seen(
-    kind: I8, a: F64, b: F64, c: F64, d: F64, shape: I32, raster: F64, cells: U8, r: int,
-    x: float, y: float,
+    kind: I8, a: F64, b: F64, c: F64, d: F64, shape: I32, raster: F64, cells: U8,
+    numbers: F64, r: int, x: float, y: float,
 ) -> int:  # fmt: skip
     """Whether a region holds a place: INSIDE or OUTSIDE, or of a polygon neither for sure."""
     if not holds_place(kind[r], a[r], b[r], c[r], d[r], x, y):
         return OUTSIDE
     if len(shape) and shape[r] >= 0:
-        return side_of(raster, cells, shape[r], x, y)
+        return side_of(raster, cells, numbers, shape[r], x, y)
     return INSIDE
 
 
@@ -85,7 +85,7 @@ def look(
     kind_then, a_then, b_then, c_then, d_then = old_geometry if is_new else new_geometry
     here_x, here_y, here = (new_x, new_y, holds) if is_new else (old_x, old_y, held)
     there_x, there_y, there = (old_x, old_y, held) if is_new else (new_x, new_y, holds)
-    shape, raster, cells = rasters
+    shape, raster, cells, numbers = rasters
     mask = len(starts) - 2
     for i in range(len(here_x)):
         x, y, u, v = here_x[i], here_y[i], there_x[i], there_y[i]
@@ -107,11 +107,13 @@ def look(
             rule = condition[r]
             side, other = OUTSIDE, OUTSIDE
             if here[rule, i]:
-                side = seen(kind, a, b, c, d, shape, raster, cells, r, x, y)
+                side = seen(kind, a, b, c, d, shape, raster, cells, numbers, r, x, y)
             if side == OUTSIDE and not is_one_look:
                 continue
             if there[rule, i]:
-                other = seen(kind_then, a_then, b_then, c_then, d_then, shape, raster, cells, r, u, v)
+                other = seen(
+                    kind_then, a_then, b_then, c_then, d_then, shape, raster, cells, numbers, r, u, v
+                )
             watched = watch[r]
             if len(shape) and side == INSIDE and other == INSIDE:
                 watched &= ~PLACE_BIT  # inside for sure, wherever it moved

@@ -1,0 +1,40 @@
+"""Laws of outlines: which places each holds that GEOS need not be asked of. How numbers stand: outline.py."""
+
+from __future__ import annotations
+
+from sanderling.arrays import F64
+from sanderling.kernels.jit import jit_bare
+from sanderling.space.line import is_near_line, side_of_line
+from sanderling.space.metric import is_nearer
+from sanderling.space.outline import BAND, CORRIDOR, OUTER_BAND, OUTER_BOX, OUTER_DISC, SIDE, SPOTS
+
+
+@jit_bare
+def holds(law: int, numbers: F64, first: int, last: int, x: float, y: float) -> bool:
+    """Whether an outline that GEOS need not be asked of holds a place within its bounds."""
+    if law == SIDE:
+        side = side_of_line(numbers, first + 1, last, x, y)
+        return side == 0 or side == numbers[first]
+    if law == CORRIDOR:
+        return is_near_line(numbers, first + 1, last, x, y, numbers[first])
+    if law in (BAND, OUTER_BAND):
+        middle = first + 3 + 2 * int(numbers[first])
+        one = side_of_line(numbers, first + 3, middle, x, y) * numbers[first + 1]
+        other = side_of_line(numbers, middle, last, x, y) * numbers[first + 2]
+        return (one >= 0 and other >= 0) if law == BAND else (one <= 0 or other <= 0)
+    if law == SPOTS:
+        return is_spot(numbers, first, last, x, y)
+    a, b, c = numbers[first], numbers[first + 1], numbers[first + 2]
+    if law == OUTER_DISC:
+        return not is_nearer(x, y, a, b, c)
+    is_in = a < x < c and b < y < numbers[first + 3]
+    return not is_in if law == OUTER_BOX else True
+
+
+@jit_bare
+def is_spot(numbers: F64, first: int, last: int, x: float, y: float) -> bool:
+    """Whether a place is one of several."""
+    for at in range(first, last, 2):  # noqa: SIM110 - generators are not compiled
+        if x == numbers[at] and y == numbers[at + 1]:
+            return True
+    return False

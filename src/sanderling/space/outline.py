@@ -1,0 +1,215 @@
+"""Outlines: coverages that four numbers cannot say, as bytes beside their bounds.
+
+SPOT (x y, …)                      one of several points
+LEFT OF, RIGHT OF, ON LINE (…)     a side of a poly-line, or the line itself
+ON LINE (…) WITHIN d               a corridor: all within d of its pieces; around a single point, a circle
+BAND (LINE (…), LINE (…))          between two lines
+EXTERIOR OF …                      all but the inside of a rectangle, circle, band or polygon
+POLYGON, MULTIPOLYGON              as WKB
+
+The first byte is the law by which it holds places, then come its numbers; WKB begins with 0 or 1. Borders
+belong to whatever they are the border of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import shapely
+
+from sanderling.arrays import F64
+
+Point = tuple[float, float]
+Piece = tuple[Point, Point]
+Line = Sequence[Point]
+
+AREA, OUTER_AREA = 0, 2
+WITHIN_BOUNDS, OUTER_BOX, OUTER_DISC, SPOTS, SIDE, CORRIDOR, BAND, OUTER_BAND = range(3, 11)
+
+WORDS = {
+    AREA: "polygon",
+    OUTER_AREA: "exterior of a polygon",
+    WITHIN_BOUNDS: "rectangle",
+    OUTER_BOX: "exterior of a rectangle",
+    OUTER_DISC: "exterior of a circle",
+    SPOTS: "spots",
+    SIDE: "side of a line",
+    CORRIDOR: "corridor",
+    BAND: "band",
+    OUTER_BAND: "exterior of a band",
+}
+LEFT, RIGHT, ON = 1.0, -1.0, 0.0
+# Of corners of lines: the square of what is twice as far is finite.
+FARTHEST = 1e150
+
+
+def packed(law: int, numbers: Sequence[float] | F64) -> bytes:
+    return bytes([law]) + np.asarray(numbers, "<f8").tobytes()
+
+
+def law_of(outline: bytes) -> int:
+    return AREA if outline[0] < OUTER_AREA else outline[0]
+
+
+def numbers_of(outline: bytes) -> F64:
+    """None of what is known to GEOS alone."""
+    if law_of(outline) in (AREA, OUTER_AREA):
+        return np.empty(0)
+    return np.frombuffer(outline[1:], "<f8").astype(np.float64)
+
+
+def wkb_of(outline: bytes) -> bytes | None:
+    """The polygon that it is, or that it is the exterior of."""
+    law = law_of(outline)
+    return outline if law == AREA else outline[1:] if law == OUTER_AREA else None
+
+
+# ----- as they are written
+
+
+def spots(points: Line) -> bytes:
+    return packed(SPOTS, [n for point in dict.fromkeys(points) for n in point])
+
+
+def rectangle(x1: float, y1: float, x2: float, y2: float) -> bytes:
+    return packed(WITHIN_BOUNDS, [min(x1, x2), min(y1, y2), max(x1, x2), max(y1, y2)])
+
+
+def circle(x: float, y: float, radius: float) -> bytes:
+    return corridor([(x, y)], radius)
+
+
+def side(which: float, line: Line) -> bytes:
+    return packed(SIDE, [which, *flat(line)])
+
+
+def corridor(line: Line, distance: float) -> bytes:
+    return packed(CORRIDOR, [distance, *flat(line)])
+
+
+def band(
+    one: Line, side_of_one: float, other: Line,
+    side_of_other: float,
+) -> bytes:  # fmt: skip
+    """Between two lines, on these sides of them."""
+    return packed(BAND, [len(one), side_of_one, side_of_other, *flat(one), *flat(other)])
+
+
+def flat(line: Line) -> list[float]:
+    return [number for point in line for number in point]
+
+
+def exterior(of: bytes) -> bytes | None:
+    """All but the inside; None of what has no inside."""
+    law, numbers = law_of(of), numbers_of(of)
+    if law == AREA:
+        return bytes([OUTER_AREA]) + of
+    if law == OUTER_AREA:
+        return of[1:]
+    if law == SIDE:
+        return None if numbers[0] == ON else packed(SIDE, [-numbers[0], *numbers[1:]])
+    if law == CORRIDOR and len(numbers) == 3:
+        return packed(OUTER_DISC, [*numbers[1:], numbers[0]])
+    if law == OUTER_DISC:
+        return packed(CORRIDOR, [numbers[2], *numbers[:2]])
+    opposite = {WITHIN_BOUNDS: OUTER_BOX, BAND: OUTER_BAND}
+    opposite |= {outer: inner for inner, outer in opposite.items()}
+    return packed(opposite[law], numbers) if law in opposite else None
+
+
+# ----- lines
+
+
+def crosses_itself(line: Line) -> bool:
+    """Whether a line, with its ends that go on, meets itself; in fractions, so that nothing is rounded."""
+    if not shapely.is_simple(shapely.LineString(line)):
+        return True
+    back, forth = (line[1], line[0]), (line[-2], line[-1])
+    if any(_ray_meets(back, piece) for piece in list(pairwise(line))[1:]):
+        return True
+    if any(_ray_meets(forth, piece) for piece in list(pairwise(line))[:-1]):
+        return True
+    return len(line) > 2 and _rays_meet(back, forth)
+
+
+def lines_meet(one: Line, other: Line) -> bool:
+    """Whether two lines, with their ends that go on, have a point in common."""
+    rays = [[(line[1], line[0]), (line[-2], line[-1])] for line in (one, other)]
+    if shapely.intersects(shapely.LineString(one), shapely.LineString(other)):
+        return True
+    beyond = ((rays[0], other), (rays[1], one))
+    if any(_ray_meets(ray, piece) for mine, line in beyond for ray in mine for piece in pairwise(line)):
+        return True
+    return any(_rays_meet(ray, its) for ray in rays[0] for its in rays[1])
+
+
+def _ray_meets(ray: Piece, piece: Piece) -> bool:
+    """Whether what follows b on the way from a, and b itself, touches a piece."""
+    begin, way = _exact(ray[1]), _less(_exact(ray[1]), _exact(ray[0]))
+    c, d = (_less(_exact(point), begin) for point in piece)
+    side_c, side_d = _cross(way, c), _cross(way, d)
+    if side_c * side_d > 0:
+        return False
+    if side_c == side_d:  # both on the line of the ray
+        return _dot(way, c) >= 0 or _dot(way, d) >= 0
+    meets = _dot(way, c) * side_d - _dot(way, d) * side_c
+    return meets * (side_d - side_c) >= 0
+
+
+def _rays_meet(one: Piece, other: Piece) -> bool:
+    begin, way = _exact(one[1]), _less(_exact(one[1]), _exact(one[0]))
+    there, its_way = _exact(other[1]), _less(_exact(other[1]), _exact(other[0]))
+    apart, turn = _less(there, begin), _cross(way, its_way)
+    if turn == 0:
+        is_one_line = _cross(way, apart) == 0
+        return is_one_line and (_dot(way, apart) >= 0 or _dot(its_way, apart) <= 0)
+    return _cross(apart, its_way) / turn >= 0 and _cross(apart, way) / turn >= 0
+
+
+Exact = tuple[Fraction, Fraction]
+
+
+def _exact(point: Point) -> Exact:
+    return Fraction(point[0]), Fraction(point[1])
+
+
+def _less(a: Exact, b: Exact) -> Exact:
+    return a[0] - b[0], a[1] - b[1]
+
+
+def _cross(u: Exact, v: Exact) -> Fraction:
+    return u[0] * v[1] - u[1] * v[0]
+
+
+def _dot(u: Exact, v: Exact) -> Fraction:
+    return u[0] * v[0] + u[1] * v[1]
+
+
+# ----- where they are
+
+
+def bounds(outline: bytes) -> tuple[float, float, float, float]:
+    """A box that certainly holds every place that it holds."""
+    law, numbers = law_of(outline), numbers_of(outline)
+    if law == AREA:
+        left, low, right, high = shapely.bounds(shapely.from_wkb(outline)).tolist()
+        return left, low, right, high
+    if law == WITHIN_BOUNDS:
+        left, low, right, high = numbers.tolist()
+        return left, low, right, high
+    if law == SPOTS:
+        return _around(numbers, 0.0)
+    if law == CORRIDOR and np.isfinite(numbers[0] * numbers[0]):
+        return _around(numbers[1:], float(numbers[0]))
+    return -np.inf, -np.inf, np.inf, np.inf
+
+
+def _around(points: F64, distance: float) -> tuple[float, float, float, float]:
+    """Sums and squares round, so it is a little more where there is a distance."""
+    x, y = points[::2], points[1::2]
+    most = float(np.abs(points).max())
+    far = distance + (1e-12 * (most + distance) + 1e-150 if distance else 0.0)
+    return float(x.min() - far), float(y.min() - far), float(x.max() + far), float(y.max() + far)
