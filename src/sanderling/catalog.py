@@ -101,7 +101,7 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A declared table: what its file held, and what was changed since; `region` holds geometry as WKB."""
+    """A declared table: what its file held, and what was changed since; `region` holds outlines as bytes."""
 
     name: str
     columns: tuple[Column, ...]
@@ -111,6 +111,7 @@ class Table:
     path: str
     format: str | None
     place: tuple[str, str] | None = None  # the columns of its LOCATION
+    within: float | None = None  # how far around lines and points its regions go
 
     @property
     def rows(self) -> pa.Table:

@@ -2,14 +2,31 @@
 
 from .held import PREVIOUS, Window
 from .oracle import Nearest, Query, Reading, Result, Row, Update, run, run_fast
-from .shapes import Area, Box, Disc, Everywhere, MovingBox, MovingDisc, Shape
+from .shapes import (
+    Area,
+    Both,
+    Box,
+    Corridor,
+    Disc,
+    Everywhere,
+    Exterior,
+    MovingBox,
+    MovingDisc,
+    Shape,
+    Side,
+    Spots,
+    Still,
+)
 
 __all__ = [
     "PREVIOUS",
     "Area",
+    "Both",
     "Box",
+    "Corridor",
     "Disc",
     "Everywhere",
+    "Exterior",
     "MovingBox",
     "MovingDisc",
     "Nearest",
@@ -18,6 +35,9 @@ __all__ = [
     "Result",
     "Row",
     "Shape",
+    "Side",
+    "Spots",
+    "Still",
     "Update",
     "Window",
     "run",

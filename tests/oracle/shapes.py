@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 
 Point = tuple[float, float]
 Ring = Sequence[Point]  # closed (last point = first) or not
@@ -91,7 +92,113 @@ class Area:
         )
 
 
-Shape = Everywhere | Box | Disc | Area | MovingBox | MovingDisc
+@dataclass(frozen=True)
+class Side:
+    """Left (1) or right (-1) of a directed line, or on it (0). Its first and last piece go on without end.
+
+    The nearest piece decides. Where that is a corner, the side that the line turns away from.
+    """
+
+    line: Sequence[Point]
+    which: int
+
+    def holds(self, x: float, y: float) -> bool:
+        side = self.side(x, y)
+        return side in (0, self.which)
+
+    def side(self, x: float, y: float) -> int:
+        pieces = [((ax, ay), (bx - ax, by - ay)) for (ax, ay), (bx, by) in pairwise(self.line)]
+        found = [self._seen(number, len(pieces), *piece, x, y) for number, piece in enumerate(pieces)]
+        least = min(distance for distance, *_ in found)
+        near = [number for number, (distance, *_) in enumerate(found) if distance == least]
+        first = near[0]
+        _, cross, at = found[first]
+        if at == 1 and first + 1 < len(pieces) and first + 1 in near:
+            if least == 0:
+                return 0
+            if found[first + 1][2] > 0:
+                return _sign(found[first + 1][1])  # seems as near from far away, but is nearer
+            (ux, uy), (vx, vy) = pieces[first][1], pieces[first + 1][1]
+            return -_sign(ux * vy - uy * vx) or _sign(cross)
+        return _sign(cross)
+
+    @staticmethod
+    def _seen(number: int, pieces: int, a: Point, u: Point, x: float, y: float) -> tuple[float, float, float]:
+        """The square of the distance to a piece, which side of it, and where on it is nearest."""
+        wx, wy = x - a[0], y - a[1]
+        at = (wx * u[0] + wy * u[1]) / (u[0] * u[0] + u[1] * u[1])
+        at = max(at, 0) if number > 0 else at
+        at = min(at, 1) if number < pieces - 1 else at
+        foot = (a[0] + u[0], a[1] + u[1]) if at == 1 else (a[0] + at * u[0], a[1] + at * u[1])
+        dx, dy = x - foot[0], y - foot[1]
+        return dx * dx + dy * dy, u[0] * wy - u[1] * wx, at
+
+
+@dataclass(frozen=True)
+class Corridor:
+    """All within a distance of a line as it is drawn."""
+
+    line: Sequence[Point]
+    distance: float
+
+    def holds(self, x: float, y: float) -> bool:
+        return self.squared(x, y) <= self.distance * self.distance
+
+    def squared(self, x: float, y: float) -> float:
+        return min(Side._seen(1, 3, a, (b[0] - a[0], b[1] - a[1]), x, y)[0] for a, b in pairwise(self.line))
+
+
+@dataclass(frozen=True)
+class Both:
+    """What two shapes hold together: a band between two lines."""
+
+    one: Side
+    other: Side
+
+    def holds(self, x: float, y: float) -> bool:
+        return self.one.holds(x, y) and self.other.holds(x, y)
+
+
+@dataclass(frozen=True)
+class Spots:
+    places: Sequence[Point]
+
+    def holds(self, x: float, y: float) -> bool:
+        return (x, y) in self.places
+
+
+@dataclass(frozen=True)
+class Exterior:
+    """All but the inside of a shape; its border is in both."""
+
+    of: "Box | Disc | Area | Side | Corridor | Both"
+
+    def holds(self, x: float, y: float) -> bool:
+        match self.of:
+            case Box(x1, y1, x2, y2):
+                return not (min(x1, x2) < x < max(x1, x2) and min(y1, y2) < y < max(y1, y2))
+            case Disc(cx, cy, r):
+                dx, dy = x - cx, y - cy
+                return dx * dx + dy * dy >= r * r
+            case Corridor(_, r):
+                return self.of.squared(x, y) >= r * r
+            case Side():
+                return self.of.side(x, y) != self.of.which
+            case Both(one, other):
+                return Exterior(one).holds(x, y) or Exterior(other).holds(x, y)
+            case Area(polygons):
+                return not any(
+                    _side(x, y, outer) > 0 and not any(_side(x, y, hole) >= 0 for hole in holes)
+                    for outer, holes in polygons
+                )
+
+
+Still = Everywhere | Box | Disc | Area | Side | Corridor | Both | Spots | Exterior
+Shape = Still | MovingBox | MovingDisc
+
+
+def _sign(number: float) -> int:
+    return (number > 0) - (number < 0)
 
 
 def _is_near(x: float, y: float, center_x: float, center_y: float, r: float) -> bool:

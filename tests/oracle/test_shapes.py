@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 import shapely
 
-from . import Area, Box, Disc, MovingBox
+from . import Area, Both, Box, Corridor, Disc, Exterior, MovingBox, Side, Spots
 from .cases import SQUARE
 
 HOLE = [(4, 4), (6, 4), (6, 6), (4, 6)]
@@ -95,3 +95,24 @@ def test_areas_agree_with_shapely(grid, seed):
         for x, y in points:
             assert area.holds(x, y) == region.covers(shapely.Point(x, y)), (region.wkt, x, y)
         compared += len(points)
+
+
+def test_sides_bands_and_exteriors_by_hand():
+    bend = [(0, 0), (4, 0), (4, 4)]
+    sides = {(2, 1): 1, (2, -1): -1, (4, 0): 0, (5, -1): -1, (4, 9): 0, (-9, 0): 0, (3, 99): 1, (4.5, 99): -1}
+    assert {place: Side(bend, 1).side(*place) for place in sides} == sides
+    assert Side(bend[::-1], -1).holds(2, 1) and not Side(bend[::-1], 1).holds(2, 1)
+    assert (
+        Corridor(bend, 1).holds(5, 4)
+        and Corridor(bend, 1).holds(-1, 0)
+        and not Corridor(bend, 1).holds(5, -0.5)
+    )
+    strip = Both(Side([(0, 0), (1, 0)], 1), Side([(0, 2), (1, 2)], -1))
+    assert [strip.holds(7, y) for y in (-1, 0, 1, 2, 3)] == [False, True, True, True, False]
+    assert [Exterior(strip).holds(7, y) for y in (-1, 0, 1, 2, 3)] == [True, True, False, True, True]
+    for shape in (Box(0, 0, 4, 4), Disc(0, 0, 5), Area([(SQUARE, [HOLE])]), Corridor(bend, 3), Side(bend, 1)):
+        places = [(x, y) for x in range(-6, 13) for y in range(-6, 13)]
+        assert all(shape.holds(*p) or Exterior(shape).holds(*p) for p in places)
+        both = [p for p in places if shape.holds(*p) and Exterior(shape).holds(*p)]
+        assert 0 < len(both) < len(places) / 4
+    assert Spots([(1, 2)]).holds(1, 2) and not Spots([(1, 2)]).holds(1, 2.5)

@@ -15,7 +15,7 @@ from tests import oracle
 
 SECOND = 1_000_000
 KEYS = ("a", "b", "c", "d")
-SHAPES = ("everywhere", "box", "disc", "moving box", "moving disc", "polygon", "table")
+SHAPES = ("everywhere", "box", "disc", "moving box", "moving disc", "polygon", "outline", "table")
 # Where the nearest are asked for there are more of them; by their bytes the capital comes first.
 MANY_KEYS = (*KEYS, "Z", "é", "aa", "10")
 FENCES = [
@@ -289,6 +289,41 @@ def neighbours(draw: st.DrawFn, is_integer: bool) -> tuple[str, oracle.Nearest]:
     return f" kNN ('M', {k}, {key if is_integer else repr(key)})", oracle.Nearest(k, focal=key)
 
 
+WEDGE = oracle.Both(oracle.Side([(0.0, 0.0), (1.0, 0.0)], 1), oracle.Side([(0.0, 0.0), (1.0, 2.0)], -1))
+BENDS = [
+    [(0.0, 0.0), (2.0, 0.0), (2.0, 2.0)],
+    [(1.0, 3.0), (1.0, 1.0), (3.0, 0.0), (3.0, -1.0)],
+    [(0.0, 1.0), (4.0, 1.0)],
+    [(3.0, 3.0), (0.0, 0.0)],
+]
+
+
+def corners(line: list[tuple[float, float]]) -> str:
+    return "LINE (" + ", ".join(f"{x} {y}" for x, y in line) + ")"
+
+
+@st.composite
+def outlines(draw: st.DrawFn) -> tuple[str, list[object]]:
+    """Lines, bands, corridors, spots, and exteriors of all that have an inside."""
+    line, (a, b), r = draw(st.sampled_from(BENDS)), (draw(coordinate), draw(coordinate)), draw(number)
+    found: list[tuple[str, oracle.Still]] = [
+        (f"LEFT OF {corners(line)}", oracle.Side(line, 1)),
+        (f"RIGHT OF {corners(line)}", oracle.Side(line, -1)),
+        (f"ON {corners(line)} WITHIN {r}", oracle.Corridor(line, r)),
+        (f"RECT ({a}, {b}, {a + r}, {b + 2})", oracle.Box(a, b, a + r, b + 2)),
+        (f"CIRCLE ({a}, {b}, {r})", oracle.Disc(a, b, r)),
+        ("BAND (LINE (0 0, 1 0), LINE (0 0, 1 2))", WEDGE),
+        (f"ON {corners(line)}", oracle.Side(line, 0)),
+        (f"SPOT ({a} {b}, 1 1, 2 0)", oracle.Spots([(a, b), (1.0, 1.0), (2.0, 0.0)])),
+    ]
+    has_inside = 6
+    which = draw(st.integers(0, len(found) - 1))
+    text, meant = found[which]
+    if which < has_inside and draw(st.booleans()):
+        text, meant = f"EXTERIOR OF {text}", oracle.Exterior(meant)  # type: ignore[arg-type]
+    return f" INSIDE {text}", [(meant, {})]
+
+
 @st.composite
 def shape(draw: st.DrawFn, is_integer: bool, kinds: tuple[str, ...]) -> tuple[str, list[object], bool]:
     kind = draw(st.sampled_from(kinds))
@@ -302,6 +337,8 @@ def shape(draw: st.DrawFn, is_integer: bool, kinds: tuple[str, ...]) -> tuple[st
     if kind == "disc":
         r = draw(number)
         return f" INSIDE ({a}, {b}, {r})", [(oracle.Disc(a, b, r), {})], False
+    if kind == "outline":
+        return *draw(outlines()), False
     if kind == "polygon":
         name, outer, holes = draw(st.sampled_from(FENCES))
         return f" INSIDE {name}_region", [(oracle.Area([(outer, holes)]), {})], False

@@ -91,6 +91,9 @@ def test_the_side_of_a_line_with_corners_is_what_geos_says(line: list[Point]) ->
     assert (held(outline.side(LEFT, line)) == is_left).all()
     assert (held(outline.side(RIGHT, line)) == ~is_inner).all()
     assert (held(outline.side(ON, line)) == (is_left & ~is_inner)).all()
+    for x, y in PLACES[::5]:
+        (is_left,) = held(outline.side(LEFT, line), np.array([[x, y]]))
+        assert is_left == (outline.side_of_place(line, (x, y)) >= 0)
 
 
 @settings(max_examples=so_many(200, 5000), deadline=None)
@@ -134,9 +137,10 @@ def test_a_band_is_between_its_lines_and_its_exterior_everywhere_else() -> None:
         outline.circle(2, 2, 5),
         outline.side(LEFT, [(0, 0), (3, 1), (3, 5)]),
         outline.band(WEDGE[0], LEFT, WEDGE[1], RIGHT),
+        outline.corridor([(0, 0), (4, 0), (4, 4)], 2),
         bytes(shapely.to_wkb(YARD)),
     ],
-    ids=["rectangle", "circle", "side", "band", "polygon"],
+    ids=["rectangle", "circle", "side", "band", "corridor", "polygon"],
 )  # fmt: skip
 def test_a_coverage_and_its_exterior_share_the_border_and_nothing_else(shape: bytes) -> None:
     outer = outline.exterior(shape)
@@ -173,7 +177,6 @@ def test_spots_hold_just_themselves() -> None:
     assert [tuple(p) for p in PLACES[held(spots)]] == [(0, 3), (1, 1), (2, 5)]
     assert outline.exterior(spots) is None
     assert outline.exterior(outline.side(ON, [(0, 0), (1, 1)])) is None
-    assert outline.exterior(outline.corridor([(0, 0), (1, 1)], 2)) is None
 
 
 @pytest.mark.parametrize("far", [1e3, 1e9, 1e12, 1e30, 1e160, 1e300, 8e307])

@@ -9,20 +9,24 @@ import shapely
 
 from sanderling.errors import QueryError
 from sanderling.ingest.formats.geojson import Feature
+from sanderling.space.outline import corridor
 from sanderling.types import LARGEST
 
 AREAS = ("Polygon", "MultiPolygon")
+# Regions where it is said how far around them one is within.
+THIN = ("LineString", "Point")
 
 
-def region_of(feature: Feature) -> bytes:
-    """The feature's area as WKB, always of a valid geometry."""
+def region_of(feature: Feature, within: float | None = None) -> bytes:
+    """The feature's area as an outline, always of a valid geometry; corridors around lines and points."""
     geometry = feature.geometry
     kind = geometry.get("type") if isinstance(geometry, dict) else None
-    if kind not in AREAS:
+    if kind not in (AREAS if within is None else (*AREAS, *THIN)):
         found = "no geometry" if geometry is None else f"the geometry {json.dumps(kind)}"
-        raise QueryError(
-            "query.bad_geometry", f"{feature} has {found}", "a region is a Polygon or a MultiPolygon"
-        )
+        hint = "a region is a Polygon or a MultiPolygon"
+        if kind in THIN:
+            hint += "; WITH (within = 5) makes corridors of lines, and circles of points"
+        raise QueryError("query.bad_geometry", f"{feature} has {found}", hint)
     try:
         area = shapely.force_2d(shapely.from_geojson(json.dumps(geometry, allow_nan=False)))
     except ValueError as error:
@@ -35,6 +39,8 @@ def region_of(feature: Feature) -> bytes:
         raise QueryError("query.bad_geometry", f"{feature} has an empty geometry")
     if max(map(abs, area.bounds)) > LARGEST:
         raise QueryError("query.not_finite", f"{feature} has a coordinate that is too large", _limit())
+    if kind in THIN and within is not None:
+        return corridor(shapely.get_coordinates(area).tolist(), within)
     return bytes(shapely.to_wkb(_valid(area, feature)))
 
 

@@ -44,13 +44,17 @@ def load_table(
     path: str,
     format: str | None,
     folder_for_unpacking: Path,
+    within: float | None = None,
     data: Path | None = None,
 ) -> Loaded:
-    """The columns, the rows, and the name of the column of the rows that holds regions, if any."""
+    """The columns, the rows, and the name of the column of the rows that holds regions, if any.
+
+    Lines and points are regions where it is said how near is `within` them.
+    """
     format = format_of(path, format, data=data)
     files = unpack(find_files(path, data), folder_for_unpacking)
     if format == "geojson":
-        loaded = _load_regions(columns, files)
+        loaded = _load_regions(columns, files, within)
     elif columns is None:
         raise QueryError(
             "query.missing_columns",
@@ -99,7 +103,9 @@ def _schema(columns: Sequence[Column]) -> pa.Schema:
     return pa.schema([(column.name, column.type.arrow) for column in columns])
 
 
-def _load_regions(columns: tuple[Column, ...] | None, files: Sequence[SourceFile]) -> Loaded:
+def _load_regions(
+    columns: tuple[Column, ...] | None, files: Sequence[SourceFile], within: float | None
+) -> Loaded:
     features = [feature for file in files for feature in read_features(file)]
     if columns is None:
         properties = inferred_properties(features)
@@ -109,7 +115,7 @@ def _load_regions(columns: tuple[Column, ...] | None, files: Sequence[SourceFile
         properties = declared_properties(columns, features)
     found = tuple(item.column for item in properties)
     values = [_property_values(item, features) for item in properties]
-    regions = pa.array([region_of(feature) for feature in features], pa.binary())
+    regions = pa.array([region_of(feature, within) for feature in features], pa.binary())
     schema = _schema(found).append(pa.field(REGION, pa.binary()))
     return found, pa.Table.from_arrays([*values, regions], schema=schema), REGION
 

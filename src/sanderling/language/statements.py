@@ -65,8 +65,18 @@ class CircleShape:
 
 
 @dataclass(frozen=True, slots=True)
-class PolygonShape:
-    wkb: bytes
+class OutlineShape:
+    """What numbers alone cannot say: polygons, lines, bands, spots and exteriors (space/outline.py)."""
+
+    outline: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class ExteriorShape:
+    """EXTERIOR OF a region by its name; of twice an exterior the inside is left."""
+
+    name: Name
+    is_inner: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +94,8 @@ class MovingCircleShape:
     spots: Spots = field(default=(), compare=False)
 
 
-Coverage = RectShape | CircleShape | PolygonShape
-InsideTarget = Coverage | MovingRectShape | MovingCircleShape | Name
+Coverage = RectShape | CircleShape | OutlineShape | MovingRectShape | MovingCircleShape | ExteriorShape
+InsideTarget = Coverage | Name
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,10 @@ from sanderling.clock import duration_us
 from sanderling.errors import Place, QueryError, did_you_mean
 from sanderling.language.grammar.dialect import unknown_type
 from sanderling.language.statements import ColumnDef, CreateStream, CreateTable, Name, Span, Value
-from sanderling.types import type_named
+from sanderling.types import LARGEST, type_named
 
 STREAM_OPTIONS = ("path", "format", "tick", "lateness", "stale_after", "partition", "idle_after", "ahead")
-TABLE_OPTIONS = ("path", "format")
+TABLE_OPTIONS = ("path", "format", "within")
 QUERIES_OPTIONS = ("format",)
 IDLE_AFTER_US = 10_000_000  # a silent partition delays all others by so much
 FORMATS = ("csv", "json", "parquet")
@@ -175,6 +175,15 @@ class Declarations:
         if not isinstance(value.value, str) or not value.value:
             raise self.refuse("query.bad_option", f"{key} is a text in quotes", f"{key} = '…'", value.span)
         return value.value
+
+    def size_option(self, options: dict[str, Value], key: str) -> float | None:
+        if key not in options:
+            return None
+        value = options[key]
+        if isinstance(value.value, str) or not 0 <= value.value <= LARGEST:
+            hint = f"{key} = 5"
+            raise self.refuse("query.bad_option", f"{key} is a number, 0 or more", hint, value.span)
+        return float(value.value)
 
     def format_option(self, options: dict[str, Value], known: tuple[str, ...] = FORMATS) -> str:
         text = self.text_option(options, "format")

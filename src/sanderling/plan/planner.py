@@ -38,6 +38,7 @@ from sanderling.language.statements import (
     Statement,
     TableChange,
 )
+from sanderling.plan.build.areas import word_of
 from sanderling.plan.build.build import build_plan
 from sanderling.plan.declarations import QUERIES_OPTIONS, TABLE_OPTIONS, Declarations
 from sanderling.plan.explain.explain import explain_query
@@ -80,7 +81,8 @@ class Planner:
             "stream": self.streams, "table": self.tables, "region": self.regions, "query": self.queries
         }  # fmt: skip
         self._folder, self._read, self._data = folder or Path("."), read or read_in(data), data
-        self._selects = SelectPlanner(Relations(self.streams, self.tables, self.regions, self._kind_of))
+        self._relations = Relations(self.streams, self.tables, self.regions, self._kind_of)
+        self._selects = SelectPlanner(self._relations)
         self._reader = QueryReader(self._selects, self._query_of, rules)
         # Each statement read by itself: the plain twin of reading what repeats once.
         self._is_one_by_one = is_one_by_one
@@ -146,7 +148,8 @@ class Planner:
                 self.tables.put(statement.name.text, self._table(statement, text))
             case CreateRegion():
                 self._refuse_taken(statement, text)
-                self.regions.put(statement.name.text, statement.coverage)
+                coverage = self._relations.coverage(statement.coverage, text)
+                self.regions.put(statement.name.text, coverage)
             case InsertInto() | DeleteFrom() | RefreshTable():
                 self._change_table(statement, text, at)
             case RegisterQuery() | CreateTrigger():
@@ -272,9 +275,10 @@ class Planner:
                 "query.missing_option", "a table needs a path", "WITH (path = '…')", span
             )
         format_ = declarations.format_option(options, ("csv", "json", "parquet", "geojson")) or None
+        within = declarations.size_option(options, "within")
         try:
             found, rows, region = self._read(
-                statement.name.text, columns, statement.key.text, path, format_, self._folder
+                statement.name.text, columns, statement.key.text, path, format_, self._folder, within
             )
         except SanderlingError as e:
             # The loader knows no text: point at the clause that its complaint is about.
@@ -284,7 +288,7 @@ class Planner:
             raise type(e)(e.code, e.message, hint, Place.in_text(text, span.start, span.end)) from e
         place = declarations.table_place(statement, found)
         key = next(c.name for c in found if c.name.casefold() == statement.key.text.casefold())
-        return Table(statement.name.text, found, key, History.of(rows), region, path, format_, place)
+        return Table(statement.name.text, found, key, History.of(rows), region, path, format_, place, within)
 
     def _change_table(self, change: TableChange, text: str, at: int | None) -> None:
         table = self._known(self.tables, "table", change, text)
@@ -397,9 +401,7 @@ class Planner:
             found = [(t.name, f"{len(t.columns)}", t.key, f"{t.rows.num_rows}") for t in self.tables.values()]
             return Listing("tables", ("name", "columns", "key", "rows"), tuple(found))
         if kind == "REGIONS":
-            shapes = [
-                (n, type(self.regions.get(n)).__name__.removesuffix("Shape").lower()) for n in self.regions
-            ]
+            shapes = [(n, word_of(self.regions.get(n))) for n in self.regions]
             return Listing("regions", ("name", "shape"), tuple(shapes))
         queries = [
             (q.name, q.query.stream.name, q.sql)

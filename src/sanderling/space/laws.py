@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from sanderling.arrays import F64
 from sanderling.kernels.jit import jit_bare
-from sanderling.space.line import is_near_line, side_of_line
-from sanderling.space.metric import is_nearer
-from sanderling.space.outline import BAND, CORRIDOR, OUTER_BAND, OUTER_BOX, OUTER_DISC, SIDE, SPOTS
+from sanderling.space.line import is_near_line, is_nearer_line, side_of_line
+from sanderling.space.outline import BAND, CORRIDOR, OUTER_BAND, OUTER_BOX, OUTER_CORRIDOR, SIDE, SPOTS
 
 
 @jit_bare
@@ -14,21 +13,20 @@ def holds(law: int, numbers: F64, first: int, last: int, x: float, y: float) -> 
     """Whether an outline that GEOS need not be asked of holds a place within its bounds."""
     if law == SIDE:
         side = side_of_line(numbers, first + 1, last, x, y)
-        return side == 0 or side == numbers[first]
+        return bool(side == 0 or side == numbers[first])
     if law == CORRIDOR:
         return is_near_line(numbers, first + 1, last, x, y, numbers[first])
+    if law == OUTER_CORRIDOR:
+        return not is_nearer_line(numbers, first + 1, last, x, y, numbers[first])
     if law in (BAND, OUTER_BAND):
         middle = first + 3 + 2 * int(numbers[first])
         one = side_of_line(numbers, first + 3, middle, x, y) * numbers[first + 1]
         other = side_of_line(numbers, middle, last, x, y) * numbers[first + 2]
-        return (one >= 0 and other >= 0) if law == BAND else (one <= 0 or other <= 0)
+        return bool(one >= 0 and other >= 0) if law == BAND else bool(one <= 0 or other <= 0)
     if law == SPOTS:
         return is_spot(numbers, first, last, x, y)
-    a, b, c = numbers[first], numbers[first + 1], numbers[first + 2]
-    if law == OUTER_DISC:
-        return not is_nearer(x, y, a, b, c)
-    is_in = a < x < c and b < y < numbers[first + 3]
-    return not is_in if law == OUTER_BOX else True
+    is_in = numbers[first] < x < numbers[first + 2] and numbers[first + 1] < y < numbers[first + 3]
+    return law != OUTER_BOX or not is_in
 
 
 @jit_bare

@@ -13,7 +13,7 @@ import numpy as np
 
 from sanderling.arrays import F64
 from sanderling.kernels.jit import jit_bare
-from sanderling.space.metric import along, is_within, squared
+from sanderling.space.metric import along, squared
 
 # A power of two, by which places are made so small that their squares are not infinite.
 SMALLER = 2.0**-600
@@ -79,19 +79,26 @@ def side_scaled(numbers: F64, first: int, last: int, x: float, y: float, scale: 
 
 
 @jit_bare
-def is_near_line(numbers: F64, first: int, last: int, x: float, y: float, distance: float) -> bool:
-    """Whether a place is within a distance of the drawn pieces; a line of one corner is a point."""
-    if last - first == 2:
-        return is_within(x, y, numbers[first], numbers[first + 1], distance)
+def squared_to_line(numbers: F64, first: int, last: int, x: float, y: float) -> float:
+    """The square of the distance to the drawn pieces; a line of one corner is a point."""
+    least: float = squared(x, y, numbers[first], numbers[first + 1])
     for at in range(first, last - 2, 2):
         ax, ay, bx, by = numbers[at], numbers[at + 1], numbers[at + 2], numbers[at + 3]
         t = along(x - ax, y - ay, bx - ax, by - ay)
-        if t <= 0:
-            is_near = is_within(x, y, ax, ay, distance)
-        elif t >= 1:
-            is_near = is_within(x, y, bx, by, distance)
-        else:
-            is_near = is_within(x, y, ax + t * (bx - ax), ay + t * (by - ay), distance)
-        if is_near:
-            return True
-    return False
+        if t >= 1:
+            least = min(least, squared(x, y, bx, by))
+        elif t > 0:
+            least = min(least, squared(x, y, ax + t * (bx - ax), ay + t * (by - ay)))
+    return least
+
+
+@jit_bare
+def is_near_line(numbers: F64, first: int, last: int, x: float, y: float, distance: float) -> bool:
+    """Whether a place is within a distance of what is drawn."""
+    return squared_to_line(numbers, first, last, x, y) <= distance * distance
+
+
+@jit_bare
+def is_nearer_line(numbers: F64, first: int, last: int, x: float, y: float, distance: float) -> bool:
+    """Whether it is nearer than that."""
+    return squared_to_line(numbers, first, last, x, y) < distance * distance

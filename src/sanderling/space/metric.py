@@ -35,12 +35,6 @@ def is_within(x: float, y: float, to_x: float, to_y: float, distance: float) -> 
 
 
 @jit_bare
-def is_nearer(x: float, y: float, to_x: float, to_y: float, distance: float) -> bool:
-    """Whether two places are less far apart than that."""
-    return bool(squared(x, y, to_x, to_y) < distance * distance)
-
-
-@jit_bare
 def is_beside(x: float, to_x: float, distance: float) -> bool:
     """The same along one axis."""
     return bool(abs(x - to_x) <= distance)
@@ -76,5 +70,6 @@ def circle_bounds(x: float, y: float, distance: float) -> Box:
 
 @jit_bare
 def along(wx: float, wy: float, ux: float, uy: float) -> float:
-    """How far w goes along with u, which is somewhere: by its whole length 1, backwards less than 0."""
-    return (wx * ux + wy * uy) / squared(ux, uy, 0.0, 0.0)
+    """How far w goes along with u: by its whole length 1, backwards less than 0; 0 where u is too short."""
+    length = squared(ux, uy, 0.0, 0.0)
+    return (wx * ux + wy * uy) / length if length > 0 else 0.0

@@ -4,7 +4,7 @@ SPOT (x y, …)                      one of several points
 LEFT OF, RIGHT OF, ON LINE (…)     a side of a poly-line, or the line itself
 ON LINE (…) WITHIN d               a corridor: all within d of its pieces; around a single point, a circle
 BAND (LINE (…), LINE (…))          between two lines
-EXTERIOR OF …                      all but the inside of a rectangle, circle, band or polygon
+EXTERIOR OF …                      all but the inside of an area, a side, a band or a corridor
 POLYGON, MULTIPOLYGON              as WKB
 
 The first byte is the law by which it holds places, then come its numbers; WKB begins with 0 or 1. Borders
@@ -27,17 +27,17 @@ Piece = tuple[Point, Point]
 Line = Sequence[Point]
 
 AREA, OUTER_AREA = 0, 2
-WITHIN_BOUNDS, OUTER_BOX, OUTER_DISC, SPOTS, SIDE, CORRIDOR, BAND, OUTER_BAND = range(3, 11)
+WITHIN_BOUNDS, OUTER_BOX, SPOTS, SIDE, CORRIDOR, OUTER_CORRIDOR, BAND, OUTER_BAND = range(3, 11)
 
 WORDS = {
     AREA: "polygon",
     OUTER_AREA: "exterior of a polygon",
     WITHIN_BOUNDS: "rectangle",
     OUTER_BOX: "exterior of a rectangle",
-    OUTER_DISC: "exterior of a circle",
     SPOTS: "spots",
     SIDE: "side of a line",
     CORRIDOR: "corridor",
+    OUTER_CORRIDOR: "exterior of a corridor",
     BAND: "band",
     OUTER_BAND: "exterior of a band",
 }
@@ -52,6 +52,12 @@ def packed(law: int, numbers: Sequence[float] | F64) -> bytes:
 
 def law_of(outline: bytes) -> int:
     return AREA if outline[0] < OUTER_AREA else outline[0]
+
+
+def word_of(outline: bytes) -> str:
+    """What it is called. A corridor around a single point is a circle."""
+    word = WORDS[law_of(outline)]
+    return word.replace("corridor", "circle") if len(numbers_of(outline)) == 3 else word
 
 
 def numbers_of(outline: bytes) -> F64:
@@ -87,7 +93,8 @@ def side(which: float, line: Line) -> bytes:
 
 
 def corridor(line: Line, distance: float) -> bytes:
-    return packed(CORRIDOR, [distance, *flat(line)])
+    """All within a distance of what is drawn; a point that is repeated adds nothing."""
+    return packed(CORRIDOR, [distance, *flat([line[0], *(b for a, b in pairwise(line) if a != b)])])
 
 
 def band(
@@ -111,11 +118,7 @@ def exterior(of: bytes) -> bytes | None:
         return of[1:]
     if law == SIDE:
         return None if numbers[0] == ON else packed(SIDE, [-numbers[0], *numbers[1:]])
-    if law == CORRIDOR and len(numbers) == 3:
-        return packed(OUTER_DISC, [*numbers[1:], numbers[0]])
-    if law == OUTER_DISC:
-        return packed(CORRIDOR, [numbers[2], *numbers[:2]])
-    opposite = {WITHIN_BOUNDS: OUTER_BOX, BAND: OUTER_BAND}
+    opposite = {WITHIN_BOUNDS: OUTER_BOX, BAND: OUTER_BAND, CORRIDOR: OUTER_CORRIDOR}
     opposite |= {outer: inner for inner, outer in opposite.items()}
     return packed(opposite[law], numbers) if law in opposite else None
 
@@ -133,6 +136,28 @@ def crosses_itself(line: Line) -> bool:
     if any(_ray_meets(forth, piece) for piece in list(pairwise(line))[:-1]):
         return True
     return len(line) > 2 and _rays_meet(back, forth)
+
+
+def side_of_place(line: Line, place: Point) -> float:
+    """LEFT or RIGHT of a line, or ON it; in fractions. The reference twin of line.py's `side_of_line`."""
+    pieces = [(_exact(a), _less(_exact(b), _exact(a))) for a, b in pairwise(line)]
+    least, found = None, ON
+    for number, (begin, way) in enumerate(pieces):
+        to = _less(_exact(place), begin)
+        along = _dot(to, way) / _dot(way, way)
+        along = max(along, Fraction(0)) if number else along
+        along = min(along, Fraction(1)) if number < len(pieces) - 1 else along
+        off = _less(to, (along * way[0], along * way[1]))
+        nearness, turn = _dot(off, off), _cross(way, to)
+        if least is None or nearness < least:
+            least, found = nearness, _which(turn)
+        elif nearness == least and along == 0 and number and (corner := _cross(pieces[number - 1][1], way)):
+            found = _which(-corner) if nearness else ON
+    return found
+
+
+def _which(turn: Fraction) -> float:
+    return LEFT if turn > 0 else RIGHT if turn < 0 else ON
 
 
 def lines_meet(one: Line, other: Line) -> bool:

@@ -92,7 +92,7 @@ def _rastered(outlines: Sequence[bytes], shapes: Shapes) -> Rasters:
     grid, rasters = np.zeros((len(outlines), 8)), _of_areas(shapes[areas])
     grid[areas] = rasters.grid
     grid[:, LAW] = law
-    numbers = [numbers_of(outlines[i]) for i in lines]
+    numbers = [numbers_of(outlines[i]) for i in lines.tolist()]
     grid[lines, LAST] = ends = np.cumsum([len(own) for own in numbers])
     grid[lines, FIRST] = ends - [len(own) for own in numbers]
     return rasters._replace(grid=grid, numbers=np.concatenate([np.empty(0), *numbers]))

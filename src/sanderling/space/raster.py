@@ -131,11 +131,12 @@ def together(some: Rasters, more: Rasters, shape: I32) -> Rasters:
     grid[is_area, FIRST] += len(some.cells)
     for column in (FIRST, LAST):
         grid[~is_area, column] += len(some.numbers)
-    both = (
-        np.concatenate(two)
-        for two in ((some.grid, grid), (some.cells, more.cells), (some.numbers, more.numbers))
+    return Rasters(
+        shape,
+        np.concatenate([some.grid, grid]),
+        np.concatenate([some.cells, more.cells]),
+        np.concatenate([some.numbers, more.numbers]),
     )
-    return Rasters(shape, *both)
 
 
 def grids(bounds: F64, corners: I64) -> tuple[F64, int]:

@@ -1,4 +1,4 @@
-"""INSIDE's targets and the coverages: RECT, CIRCLE, POLYGON, MULTIPOLYGON, and the moving forms.
+"""INSIDE's targets and the coverages, still and moving. Lines and what is made of them: lines.py.
 
 A mix-in of the dialect's parser. Numbers are read with their sign; a shape that cannot be (a
 negative radius, an open or self-crossing ring) is refused here, where its text is at hand.
@@ -12,28 +12,33 @@ import shapely
 from sqlglot.tokenizer_core import Token, TokenType
 
 from sanderling.errors import QueryError
+from sanderling.language.grammar.lines import LineParser
 from sanderling.language.statements import (
     CircleShape,
     Coverage,
     InsideTarget,
     MovingCircleShape,
     MovingRectShape,
-    PolygonShape,
+    OutlineShape,
     RectShape,
     Span,
     Spot,
     Spots,
     Value,
 )
+from sanderling.space import outline
 from sanderling.types import LARGEST
 
 FORMS = (
     "INSIDE takes (x1, y1, x2, y2), (x, y, r), ('M', id, xdist, ydist), ('M', id, r), a region or a coverage"
 )
-COVERAGES = ("RECT", "CIRCLE", "POLYGON", "MULTIPOLYGON")
+# Coverages by how they begin: a word with numbers in parentheses behind it, or two words.
+IN_PARENTHESES = ("RECT", "CIRCLE", "POLYGON", "MULTIPOLYGON", "SPOT", "BAND", "AROUND")
+TWO_WORDS = (("LEFT", "OF"), ("RIGHT", "OF"), ("ON", "LINE"), ("EXTERIOR", "OF"))
+COVERAGES = ", ".join([*IN_PARENTHESES, *(" ".join(words) for words in TWO_WORDS)])
 
 
-class CoverageParser:
+class CoverageParser(LineParser):
     """Reads coverages from the token stream; to be mixed into a sqlglot parser."""
 
     # What the sqlglot parser brings.
@@ -125,10 +130,14 @@ class CoverageParser:
             return self._circle(starts, numbers, spots)
         raise self._wrong_count(first, f"INSIDE got {len(numbers)} numbers")
 
-    def _parse_moving(self, first: Token) -> InsideTarget:
+    def _parse_moving(self, first: Token) -> MovingCircleShape | MovingRectShape:
         self._advance()
         if not self._match(TokenType.COMMA):
             raise self._wrong_count(first, "a moving INSIDE needs a focal object and a size")
+        return self._parse_around(first)
+
+    def _parse_around(self, first: Token) -> MovingCircleShape | MovingRectShape:
+        """A focal object and sizes, up to the closing parenthesis."""
         focal = self._focal()
         starts: list[Token] = []
         values: list[Value] = []
@@ -177,24 +186,35 @@ class CoverageParser:
     # ----- coverages
 
     def _is_coverage(self) -> bool:
-        return bool(
-            self._curr
-            and self._curr.text.upper() in COVERAGES
-            and self._next
-            and self._next.token_type == TokenType.L_PAREN
-        )
+        if not self._curr or not self._next:
+            return False
+        word = self._curr.text.upper()
+        if self._next.token_type == TokenType.L_PAREN:
+            return word in IN_PARENTHESES
+        return (word, self._next.text.upper()) in TWO_WORDS
 
     def _parse_coverage(self) -> Coverage:
         first = self._curr
         if not self._is_coverage():
-            self.raise_error(f"Expected a coverage: {', '.join(COVERAGES)}")
+            self.raise_error(f"Expected a coverage: {COVERAGES}")
         word = first.text.upper()
         self._advance()
+        if word == "EXTERIOR":
+            self._advance()
+            return self._parse_exterior(first)
+        if word not in IN_PARENTHESES:
+            return self._parse_side(word, first)
         self._match_l_paren()
         if word == "POLYGON":
             return self._checked([self._rings()], first)
         if word == "MULTIPOLYGON":
             return self._checked(self._polygons(), first)
+        if word == "SPOT":
+            return OutlineShape(outline.spots(self._points()))
+        if word == "BAND":
+            return self._parse_band(first)
+        if word == "AROUND":
+            return self._parse_around(first)
         starts, numbers, spots = self._numbers()
         expected = 4 if word == "RECT" else 3
         if len(numbers) != expected:
@@ -224,10 +244,7 @@ class CoverageParser:
     def _ring(self) -> list[tuple[float, float]]:
         first = self._curr
         self._match_l_paren()
-        points = [(self._finite(), self._finite())]
-        while self._match(TokenType.COMMA):
-            points.append((self._finite(), self._finite()))
-        self._match_r_paren()
+        points = self._points()
         if points[0] != points[-1]:
             raise self.refuse(
                 "query.open_ring", "this ring is not closed", "end it with its first point", first, self._prev
@@ -239,7 +256,7 @@ class CoverageParser:
             )  # fmt: skip
         return points
 
-    def _checked(self, polygons: list[list[list[tuple[float, float]]]], first: Token) -> PolygonShape:
+    def _checked(self, polygons: list[list[list[tuple[float, float]]]], first: Token) -> OutlineShape:
         shape = shapely.MultiPolygon([(rings[0], rings[1:]) for rings in polygons])
         if not shapely.is_valid(shape):
             reason = shapely.is_valid_reason(shape)
@@ -247,4 +264,4 @@ class CoverageParser:
                 "query.self_crossing_ring", f"this polygon is not valid: {reason}",
                 "rings may neither cross themselves nor each other", first, self._prev,
             )  # fmt: skip
-        return PolygonShape(shapely.to_wkb(shape))
+        return OutlineShape(shapely.to_wkb(shape))

@@ -12,7 +12,7 @@ from sanderling.language.statements import (
     CircleShape,
     MovingCircleShape,
     MovingRectShape,
-    PolygonShape,
+    OutlineShape,
     RectShape,
 )
 from sanderling.plan.query.relations import Shape
@@ -21,6 +21,7 @@ from sanderling.space.box import BOX
 from sanderling.space.centred import CENTRED
 from sanderling.space.disc import DISC
 from sanderling.space.everywhere import EVERYWHERE
+from sanderling.space.outline import word_of as outline_word
 from sanderling.space.polygon import POLYGON
 
 
@@ -71,8 +72,8 @@ def areas_like(shape: Shape, written: Sequence[F64], n: int) -> Areas:
             return _without_wkb(CENTRED, centred.numbers(*written))
         case MovingCircleShape():
             return _without_wkb(DISC, disc.following(*written))
-        case PolygonShape(wkb):
-            return polygons([wkb] * n)
+        case OutlineShape(outline):
+            return polygons([outline] * n)
     return _without_wkb(EVERYWHERE, everywhere.numbers(n))
 
 
@@ -81,5 +82,18 @@ def _without_wkb(kind: int, numbers: tuple[F64, F64, F64, F64]) -> Areas:
     return Areas(kind, numbers, (None,) * len(numbers[0]))
 
 
-def polygons(wkb: Sequence[bytes | None]) -> Areas:
-    return Areas(POLYGON, polygon.numbers(wkb), tuple(wkb))
+def polygons(outlines: Sequence[bytes | None]) -> Areas:
+    """And all other outlines."""
+    return Areas(POLYGON, polygon.numbers(outlines), tuple(outlines))
+
+
+def word_of(shape: Shape) -> str:
+    """What SHOW REGIONS calls it."""
+    match shape:
+        case OutlineShape(outline):
+            return outline_word(outline)
+        case MovingRectShape():
+            return "moving rectangle"
+        case MovingCircleShape():
+            return "moving circle"
+    return "rect" if isinstance(shape, RectShape) else "circle"

@@ -21,6 +21,7 @@ from sanderling.plans.plan import (
 )
 from sanderling.plans.selection import First, choice_words, first_in_force
 from sanderling.space.coverages import is_everywhere, word_of
+from sanderling.space.outline import word_of as outline_word
 from sanderling.space.polygon import POLYGON
 
 SHARD = "shard"
@@ -105,7 +106,7 @@ def _join(plan: StreamPlan, template: Template, query: PlannedQuery) -> str:
     regions, mine, stream = plan.regions, _mine(plan, template, query), plan.stream.name
     of_table = bool((regions.row[mine] >= 0).all())
     kind = POLYGON if of_table else int(regions.kind[mine][0])  # a table may be empty
-    shape = word_of(kind)
+    shape = word_of(POLYGON) if of_table else _word(plan, int(np.flatnonzero(mine)[0]))
     motion = "moving " if not of_table and regions.focal[mine][0] >= 0 else ""
     if template.is_nearest:
         asked = _asked(plan, template, query)
@@ -116,6 +117,15 @@ def _join(plan: StreamPlan, template: Template, query: PlannedQuery) -> str:
     count = int((mine & (regions.gone == NEVER)).sum())
     what = f"{count} region{'' if count == 1 else 's'} of a table" if of_table else f"{motion}{shape}"
     return f"inside: {what}, one grid join for all {_alike(plan, template)} regions of {stream}"
+
+
+def _word(plan: StreamPlan, region: int) -> str:
+    """What it is called; of what has no end, that every reading is compared with it."""
+    outline, kind = plan.regions.wkb[region], int(plan.regions.kind[region])
+    if outline is None:
+        return word_of(kind)
+    is_wide = bool(np.isinf(plan.regions.a[region]))
+    return outline_word(outline) + (" (wide: compared with every reading)" if is_wide else "")
 
 
 def _alike(plan: StreamPlan, template: Template) -> int:

@@ -20,11 +20,11 @@ from sanderling.ingest.judge import is_empty
 from sanderling.ingest.tables import Loaded, load_table
 from sanderling.ingest.types.convert import convert
 from sanderling.ingest.types.show import show
+from sanderling.language.grammar.lines import outline_of
 from sanderling.language.statements import (
     Cell,
     DeleteFrom,
     InsertInto,
-    PolygonShape,
     RefreshTable,
     Span,
     TableChange,
@@ -35,7 +35,7 @@ from sanderling.plans.columns import of_reading
 from sanderling.types import SqlType
 
 # How the file of a table is read: as `load_table` does it.
-Read = Callable[[str, tuple[Column, ...] | None, str | None, str, str | None, Path], Loaded]
+Read = Callable[[str, tuple[Column, ...] | None, str | None, str, str | None, Path, float | None], Loaded]
 read_now: Read = load_table
 
 
@@ -119,13 +119,18 @@ class TableChanges:
         return self.refuse("query.wrong_type", message, _hint(column.type), cell.span)
 
     def _regions(self, cells: list[Cell]) -> pa.Array:
-        hint = "write POLYGON ((x y, …)) or MULTIPOLYGON (((x y, …)))"
-        for cell in cells:
-            if cell.value is None:
-                raise self.refuse("query.bad_geometry", "this row has no region", hint, cell.span)
-            if not isinstance(cell.value, PolygonShape):
-                raise self.refuse("query.wrong_type", "a region of a table is a polygon", hint, cell.span)
-        return pa.array([cast(PolygonShape, cell.value).wkb for cell in cells], pa.binary())
+        return pa.array([self._outline(cell) for cell in cells], pa.binary())
+
+    def _outline(self, cell: Cell) -> bytes:
+        hint = "write a coverage: POLYGON ((x y, …)), CIRCLE (x, y, r), …"
+        if cell.value is None:
+            raise self.refuse("query.bad_geometry", "this row has no region", hint, cell.span)
+        if isinstance(cell.value, str | int | float | bool):
+            raise self.refuse("query.wrong_type", "this is no region", hint, cell.span)
+        outline = outline_of(cell.value)
+        if outline is None:
+            raise self.refuse("query.wrong_type", "a region of a table stands still", hint, cell.span)
+        return outline
 
     def _check_keys(self, table: Table, rows: pa.Table, cells: list[Cell]) -> None:
         """Every row has a key, and no two have the same."""
@@ -170,7 +175,7 @@ class TableChanges:
     def _read_again(self, table: Table, change: RefreshTable) -> pa.Table:
         try:
             _, rows, _ = self.read(
-                table.name, table.columns, table.key, table.path, table.format, self.folder
+                table.name, table.columns, table.key, table.path, table.format, self.folder, table.within
             )
         except SanderlingError as e:
             span = change.name.span

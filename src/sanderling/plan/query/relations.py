@@ -10,9 +10,11 @@ from sqlglot import exp
 from sanderling.catalog import Names, Stream, Table
 from sanderling.errors import Place, QueryError, did_you_mean
 from sanderling.language.grammar.dialect import LocationInside
+from sanderling.language.grammar.lines import exterior_of, no_exterior
 from sanderling.language.grammar.refusals import instead_of
 from sanderling.language.statements import (
     Coverage,
+    ExteriorShape,
     InsideTarget,
     MovingCircleShape,
     MovingRectShape,
@@ -29,7 +31,7 @@ CLAUSES = {
     "nearest", "our_window",
 }  # fmt: skip
 
-Shape = Coverage | MovingRectShape | MovingCircleShape | None
+Shape = Coverage | None
 
 
 def focal_of(shape: Shape) -> Value | None:
@@ -160,16 +162,36 @@ class Relations:
         raise scope.refuse(target, "query.wrong_type", f'"{target.name}" is not a region', "write t.region")
 
     def _shape(self, target: InsideTarget, scope: Scope) -> tuple[Shape, tuple[str, ...]]:
+        name = target if isinstance(target, Name) else None
+        if isinstance(target, ExteriorShape):
+            name = target.name
+        shape = self.coverage(target, scope.text)
+        focal = focal_of(shape)
+        if focal is not None:
+            self._check_focal(focal, scope, focal.span if name is None else name.span)
+        return shape, () if name is None else (name.text,)
+
+    def coverage(self, target: InsideTarget, text: str) -> Coverage:
+        """The coverage itself, where a region is meant by its name."""
         if isinstance(target, Name):
-            region = self.regions.get(target.text)
-            if region is None:
-                place = Place.in_text(scope.text, target.span.start, target.span.end)
-                hint = did_you_mean(target.text, self.regions) or "CREATE REGION first, or write a coverage"
-                raise QueryError("query.unknown_region", f'no region is named "{target.text}"', hint, place)
-            return region, (target.text,)
-        if isinstance(target, (MovingRectShape, MovingCircleShape)):
-            self._check_focal(target.focal, scope)
-        return target, ()
+            return self._named(target, text)
+        if not isinstance(target, ExteriorShape):
+            return target
+        inner = self._named(target.name, text)
+        found = inner if target.is_inner else exterior_of(inner)
+        if found is None or (target.is_inner and exterior_of(inner) is None):
+            message, hint = no_exterior(inner)
+            place = Place.in_text(text, target.name.span.start, target.name.span.end)
+            raise QueryError("query.bad_coverage", message, hint, place)
+        return found
+
+    def _named(self, name: Name, text: str) -> Coverage:
+        region = self.regions.get(name.text)
+        if region is None:
+            place = Place.in_text(text, name.span.start, name.span.end)
+            hint = did_you_mean(name.text, self.regions) or "CREATE REGION first, or write a coverage"
+            raise QueryError("query.unknown_region", f'no region is named "{name.text}"', hint, place)
+        return region
 
     # ----- kNN
 
@@ -181,10 +203,10 @@ class Relations:
             hint = "register one query for each region"
             raise QueryError("query.unsupported", "kNN does not join a table yet", hint, place)
         if target is not None and target.focal is not None:
-            self._check_focal(target.focal, scope)
+            self._check_focal(target.focal, scope, target.focal.span)
         return target
 
-    def _check_focal(self, focal: Value, scope: Scope) -> None:
+    def _check_focal(self, focal: Value, scope: Scope, span: Span) -> None:
         column = scope.stream.column(scope.stream.key)
         assert column is not None
         value = focal.value
@@ -193,7 +215,7 @@ class Relations:
             bits = column.type.arrow.bit_width
             fits = -(2 ** (bits - 1)) <= value < 2 ** (bits - 1)
         if not fits:
-            place = Place.in_text(scope.text, focal.span.start, focal.span.end)
+            place = Place.in_text(scope.text, span.start, span.end)
             hint = f"write '{value}'"
             if column.type.is_integer:
                 hint = "write it as a whole number without quotes, within the range of its type"
