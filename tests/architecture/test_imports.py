@@ -26,7 +26,7 @@ ALLOWED: dict[str, set[str]] = {
     "relational": {"errors", "macros"},
     "catalog": {"arrays", "clock", "types"},
     # queries: text to plan
-    "language": {"clock", "errors", "plans", "types"},
+    "language": {"clock", "errors", "plans", "space", "types"},
     "plan": {
         "arrays", "batches", "catalog", "clock", "errors", "figures", "ingest", "language", "macros",
         "plans", "relational", "space", "types",
@@ -34,7 +34,7 @@ ALLOWED: dict[str, set[str]] = {
     # what planning gives, and all the rest takes
     "plans": {"arrays", "catalog", "clock", "figures", "space", "types"},
     # data: the five stages
-    "ingest": {"batches", "catalog", "clock", "errors", "relational", "types"},
+    "ingest": {"batches", "catalog", "clock", "errors", "relational", "space", "types"},
     "route": {"arrays", "batches", "catalog", "clock", "ingest", "kernels", "plans"},
     "operate": {
         "arrays", "batches", "catalog", "clock", "figures", "kernels", "plans", "relational", "route",

@@ -3,7 +3,8 @@
 metric.py      distances, and boxes around whatever is within one; nobody else has any
 coverages.py   all coverages: their kinds, and which file answers for each
                box · centred · disc · polygon · everywhere: a file each
-polygons.py    shapes of many regions; raster.py settles most places without GEOS
+outline.py     what four numbers cannot say, as bytes: polygons, lines, bands, spots, exteriors
+polygons.py    outlines of many regions; raster.py, laws.py and line.py settle most places without GEOS
 geometry.py    regions as columns: kind, and four numbers that the coverage's file explains
 sizes.py       how large they are
 motion.py      where regions are: still, or with their focal objects
