@@ -260,3 +260,28 @@ def test_the_nearest_come_and_go_with_their_focal_objects(living: LivingPlan) ->
     assert change.plan.streams[0].focals.to_pylist() == ["cleo", "ben"] and not change.new_focals
     plan = living.execute("DROP QUERY c; DROP QUERY d").plan
     assert nearest_of(plan) == [] and len(plan.streams[0].focals) == 0
+
+
+def test_trees_over_one_scan_share_its_template() -> None:
+    plan = LivingPlan()
+    plan.execute(
+        STREAM
+        + "REGISTER QUERY most AS SELECT kind, MAX(speed) AS v FROM taxi INSIDE (0, 0, 4) GROUP BY kind;"
+        "REGISTER QUERY least AS SELECT kind, MIN(speed) AS v FROM taxi INSIDE (0, 0, 5) GROUP BY kind;"
+    )
+    started = plan.start().plan
+    one, other = started.trees
+    assert one.branches == other.branches
+    assert [tree.template.id for tree in started.consumers()[one.branches[0]]] == [0, 2]
+    left = plan.execute("DROP QUERY most").plan
+    assert [tree.branches for tree in left.trees] == [one.branches]
+    assert [t.id for t in left.stream("taxi").templates] == list(one.branches)
+
+
+def test_a_tree_that_has_a_scan_twice_has_two_templates() -> None:
+    planner = Planner()
+    planner.run_script(
+        STREAM + "REGISTER QUERY q AS SELECT a.id FROM taxi a, taxi b WHERE a.speed = b.speed;"
+    )
+    (tree,) = planner.plan().trees
+    assert len(set(tree.branches)) == 2

@@ -43,10 +43,7 @@ def apart(plan: Plan, prefix: str, queries: int, templates: int) -> Plan:
     streams = []
     for s in plan.streams:
         name = f"{prefix}/{s.stream.name}"
-        own = tuple(
-            replace(t, id=t.id + templates, stream=name, into=None if t.into is None else t.into + templates)
-            for t in s.templates
-        )
+        own = tuple(replace(t, id=t.id + templates, stream=name) for t in s.templates)
         regions = replace(
             s.regions,
             query=(s.regions.query + queries).astype(np.int32),

@@ -59,7 +59,7 @@ class Merge:
             for template in stream.templates:
                 if template.is_nearest:
                     yield f"nearest {template.id}", partial(MergeNearest, plan, template, self.figures)
-                elif template.is_merged and template.into is None and not template.is_merged_first:
+                elif template.is_merged and not (template.is_branch or template.is_merged_first):
                     yield f"equal {template.id}", partial(MergeEqual, template, self.figures)
         for tree in plan.trees:
             new = partial(Composed, plan, tree, self.clocks.closed, is_running, self.partition)

@@ -231,7 +231,7 @@ class StreamShard:
         clock = self.clock
         if not clock.is_ended or clock.max_ts == NOTHING_YET or target <= clock.closed_to:
             return []
-        branches = {t.id for t in self.plan.templates if t.into is not None}
+        branches = {t.id for t in self.plan.templates if t.is_branch}
         changes = self.close_to(target)
         return [c for c in changes if c.kind == Kind.LISTING or c.template in branches]
 

@@ -59,7 +59,7 @@ class Template:
     is_keyed: bool
     is_nearest: bool = False
     window: Window | None = None
-    into: int | None = None  # of a branch: the template whose tree its rows go into
+    is_branch: bool = False  # its consumers are trees; else subscribers
     is_sighted: bool = False  # a branch of triggers: a reading comes once, with the queries that take it
 
     @property
@@ -76,7 +76,7 @@ class Template:
     @property
     def is_merged(self) -> bool:
         """Whether no shard can finish its rows: the nearest are those of all shards; equal rows cancel."""
-        return self.is_merged_first or not self.is_keyed or self.into is not None
+        return self.is_merged_first or self.is_branch or not self.is_keyed
 
     @property
     def is_merged_first(self) -> bool:
@@ -101,7 +101,7 @@ class Template:
 
     def schema(self) -> pa.Schema:
         """The columns of its signed rows."""
-        sign = pa.int8() if self.into is None else pa.int64()  # a tree takes weights
+        sign = pa.int64() if self.is_branch else pa.int8()  # a tree takes weights
         fixed = [pa.field("query", pa.int32()), pa.field("tick", pa.int64()), pa.field("sign", sign)]
         return pa.schema([*fixed, *(pa.field(by_place(i), o.type.arrow) for i, o in enumerate(self.outputs))])
 
@@ -314,6 +314,14 @@ class Plan:
     def templates(self) -> dict[int, Template]:
         branches = {t.id: t for s in self.streams for t in s.templates}
         return branches | {t.template.id: t.template for t in self.trees}
+
+    def consumers(self) -> dict[int, list[PlannedTree]]:
+        """By template of a branch the trees that take its rows."""
+        found: dict[int, list[PlannedTree]] = {}
+        for tree in self.trees:
+            for branch in tree.branches:
+                found.setdefault(branch, []).append(tree)
+        return found
 
     def outlets(self) -> list[str]:
         """All that updates come from, streams first."""

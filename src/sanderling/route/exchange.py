@@ -40,7 +40,7 @@ class Exchange:
         """Whether it goes to merge partitions, rather than straight to delivery."""
         match batch.kind:
             case Kind.ANSWER:
-                return self.templates[batch.template].into is not None
+                return self.templates[batch.template].is_branch
             case Kind.DELTAS:
                 return self.templates[batch.template].is_merged
             case kind:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -23,12 +23,12 @@ class Input:
     closed: Closed = field(default_factory=dict)
 
     @classmethod
-    def of(cls, came: list[Batch], planned: PlannedTree) -> Input:
+    def of(cls, came: list[Batch], planned: PlannedTree, shared: Collection[int]) -> Input:
         clocks = [batch.table for batch in came if batch.kind == Kind.CLOCK]
         turns = pa.concat_tables([TURNS.empty_table(), *clocks])
         turns = turns.filter(pa.array(np.isin(turns.column("query").to_numpy(), planned.queries)))
         rows = [batch for batch in came if batch.kind != Kind.CLOCK]
-        return cls(by_branch(rows, planned), turns, closed_in(came))
+        return cls(by_branch(rows, planned, shared), turns, closed_in(came))
 
     def saved(self) -> Frame:
         rows = {str(branch): rows for branch, rows in self.rows.items()}
@@ -40,9 +40,12 @@ class Input:
         return cls(rows, frame.tables["turns"], frame.values["closed"])
 
 
-def by_branch(batches: Sequence[Batch], planned: PlannedTree) -> dict[int, pa.Table]:
-    """Rows of branches, of all shards together."""
+def by_branch(batches: Sequence[Batch], planned: PlannedTree, shared: Collection[int]) -> dict[int, pa.Table]:
+    """Rows of branches, of all shards together; of those that are shared, the rows of its own queries."""
     found: dict[int, list[pa.Table]] = {}
     for batch in batches:
-        found.setdefault(planned.branches.index(batch.template), []).append(batch.table)
+        rows = batch.table
+        if batch.template in shared:
+            rows = rows.filter(pa.array(np.isin(rows.column("query").to_numpy(), planned.queries)))
+        found.setdefault(planned.branches.index(batch.template), []).append(rows)
     return {branch: pa.concat_tables(tables) for branch, tables in found.items()}

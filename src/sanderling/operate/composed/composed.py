@@ -56,7 +56,7 @@ class Composed(Taker):
         self.turns = Turns()
         if is_joining:
             self.turns.join(planned.queries)
-        self.takes = _taken_by(planned)
+        self.takes, self.shared = _taken_by(planned), _shared_in(plan)
         # Of what shards tell of a branch, unless others merge and count it first, the rows of a turn.
         templates = plan.templates()
         self.rows_of = {b: 0 for b in planned.branches if not templates[b].is_merged_first}
@@ -67,7 +67,7 @@ class Composed(Taker):
         (planned,) = (tree for tree in plan.trees if tree.template.id == self.planned.template.id)
         gone = np.setdiff1d(self.planned.queries, planned.queries)
         self.turns.join(np.setdiff1d(planned.queries, self.planned.queries))
-        self.planned, self.takes = planned, _taken_by(planned)
+        self.planned, self.takes, self.shared = planned, _taken_by(planned), _shared_in(plan)
         self.tree.constants.replace(planned.queries, planned.constants)
         self.tables.learn(plan, planned.tables, self.ready)
         if len(gone):
@@ -76,10 +76,10 @@ class Composed(Taker):
             self.turns.forget(gone)
 
     def advance(self, came: list[Batch]) -> list[Batch]:
-        for batch in came:
-            if batch.template in self.rows_of:
-                self.rows_of[batch.template] += count(batch.table)
-        self.came.append(Input.of(came, self.planned))
+        self.came.append(Input.of(came, self.planned, self.shared))
+        for branch, rows in self.came[-1].rows.items():
+            if (template := self.planned.branches[branch]) in self.rows_of:
+                self.rows_of[template] += count(rows)
         rows = self.take(self.came[-1])
         return [self._batch(Kind.DELTAS, rows)] if rows.num_rows else []
 
@@ -183,7 +183,7 @@ class Composed(Taker):
         for number in dict.fromkeys(batch.ask for batch in asked):
             asks = [batch for batch in asked if batch.ask == number]
             queries = np.concatenate([batch.table.column("query").to_numpy() for batch in asks])
-            rows = by_branch([batch for batch in whole if batch.ask == number], self.planned)
+            rows = by_branch([batch for batch in whole if batch.ask == number], self.planned, self.shared)
             told.append(self._batch(Kind.ANSWER, self._answer(queries, rows, asks[-1].closed_to), number))
         return [batch for batch in told if batch.table.num_rows]
 
@@ -202,6 +202,11 @@ class Composed(Taker):
 def _taken_by(planned: PlannedTree) -> list[Key]:
     rows = [(kind, branch) for branch in planned.branches for kind in (Kind.DELTAS, Kind.SIGHTINGS)]
     return [*rows, *((Kind.CLOCK, stream) for stream in planned.streams)]
+
+
+def _shared_in(plan: Plan) -> frozenset[int]:
+    """Branches that have several consumers, each for its own queries."""
+    return frozenset(branch for branch, trees in plan.consumers().items() if len(trees) > 1)
 
 
 def _known(whole: pa.Table | None, ahead: pa.Table | None, queries: I64, tick: int) -> pa.Table:

@@ -118,7 +118,7 @@ class Tell:
         may_cancel = template.needs_consolidation or self.asks.are_bits_shared
         if not may_cancel or not rows.num_rows:
             return rows
-        return consolidate(rows) if template.into is None else put_together(rows)
+        return put_together(rows) if template.is_branch else consolidate(rows)
 
     def _judge(self, pairs: PairBatch, template: Template, constants: pa.Table, objects: Stored) -> None:
         """WHERE over readings and the constants of the very region they meet."""

@@ -6,6 +6,7 @@ cohorts ──► put together, in order of name ──► queries
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -72,13 +73,14 @@ class Templates:
         if query.template_key in self._found:
             return
         if query.is_of_shards:
-            self._learn(query.template_key, _template_of(number, cohort.parts[0], None))
+            self._learn(query.template_key, _template_of(number, cohort.parts[0]))
             return
         schema = cohort.of_tree().schema
         tree = Template(number, query.stream.name, None, query.outputs, schema, is_keyed=True)
         self._learn(query.template_key, tree)
-        for place, part in enumerate(cohort.parts):
-            self._learn((number, place), _template_of(self._next, part, number))
+        for key, part in zip(_branch_keys(query, number), cohort.parts, strict=True):
+            if key not in self._found:
+                self._learn(key, _template_of(self._next, part, is_branch=True))
 
     def _learn(self, key: object, template: Template) -> None:
         self._found[key] = template
@@ -92,11 +94,26 @@ class Templates:
         whole = self.of(query)
         if query.is_of_shards:
             return [whole]
-        return [self._found[whole.id, place] for place in range(len(query.scans))]
+        return [self._found[key] for key in _branch_keys(query, whole.id)]
 
     def forget(self, numbers: Iterable[int]) -> None:
         gone = set(numbers)
         self._found = {key: t for key, t in self._found.items() if t.id not in gone}
+
+
+def _branch_keys(query: Query, tree: int) -> list[object]:
+    """What branches are known by: trees whose scans are alike share them, one tree that has such a scan twice
+    has two. Those of triggers are a tree's own: where events go depends on it.
+    """
+    types = {c.name: c.type.name for c in query.constants}
+    seen: Counter[object] = Counter()
+    found: list[object] = []
+    for scan in query.scans:
+        constants = tuple((name, types[name]) for name in sorted(scan.reads & types.keys()))
+        key = (tree if scan.is_sighted else None, scan.key, constants)
+        found.append((*key, seen[key]))
+        seen[key] += 1
+    return found
 
 
 def build_plan(streams: Sequence[Stream], cohorts: Sequence[Cohort], tables: Names[Table]) -> Plan:
@@ -184,12 +201,12 @@ def _templates(cohorts: Sequence[Cohort], cohort_of: I64, known: Templates) -> l
     return [known.of(c.query) for c in cohorts]
 
 
-def _template_of(number: int, part: Part, into: int | None) -> Template:
+def _template_of(number: int, part: Part, is_branch: bool = False) -> Template:
     scan, schema = part.scan, part.constants.schema
     constants = pa.schema([]) if schema.names == ["none"] else schema
     return Template(
         number, scan.stream.name, scan.condition, scan.outputs, constants, scan.is_keyed,
-        scan.is_nearest, scan.window, into, scan.is_sighted,
+        scan.is_nearest, scan.window, is_branch, scan.is_sighted,
     )  # fmt: skip
 
 

@@ -204,8 +204,9 @@ def _spent(before: Plan, dropped: I64) -> frozenset[int]:
     is_there = before.queries.end != ALWAYS
     is_there[dropped] = False
     spent = candidates[~np.isin(candidates, before.queries.template[is_there])].tolist()
-    branches = (number for tree in before.trees if tree.template.id in spent for number in tree.branches)
-    return frozenset((*spent, *branches))
+    left = {number for tree in before.trees if tree.template.id not in spent for number in tree.branches}
+    branches = {number for tree in before.trees if tree.template.id in spent for number in tree.branches}
+    return frozenset((*spent, *(branches - left)))
 
 
 __all__ = ["Change", "LivingPlan"]
