@@ -37,9 +37,9 @@ OfStream = Operator[Now, Moved, Sequence[Batch]]
 def operator_of(
     node: Node, constants: Constants, partition: Partition = ALONE
 ) -> Operator[None, Changes, Signed] | None:
-    """None for what comes from outside."""
+    """None for what comes from outside, and for rows that are as they come."""
     match node:
-        case nodes.Branch() | nodes.TableRows():
+        case nodes.Branch() | nodes.TableRows() | nodes.Exchange():
             return None
         case nodes.Select():
             return Select(node, constants)

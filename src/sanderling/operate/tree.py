@@ -46,7 +46,10 @@ from sanderling.route.by_space import ALONE, Partition
 
 @dataclass(slots=True)
 class Station:
-    """An operator (None: rows come from outside) and its state; its inputs are other stations by number."""
+    """An operator and its state; its inputs are other stations by number.
+
+    Without an operator rows are as they come, from outside or from its input.
+    """
 
     node: Node
     operator: Operator[None, Changes, Signed] | None
@@ -141,7 +144,9 @@ class Tree:
         results: list[Any] = []  # signed rows; of branches of triggers sightings
         for station in self.stations:
             started = time.perf_counter()
-            if station.operator is None:
+            if station.operator is None and station.inputs:
+                result = results[station.inputs[0]]
+            elif station.operator is None:
                 result = self._from_outside(station.node, changes)
             else:
                 inputs = [results[i] for i in station.inputs]

@@ -81,16 +81,24 @@ def filtered(child: Node, conditions: Sequence[Expression]) -> Node:
 
 
 @dataclass(frozen=True, slots=True)
+class Tree:
+    """A tree that runs in one place, and what its branches are by number: scans, and trees behind them."""
+
+    root: Node
+    branches: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Query:
     """A query or a trigger, checked.
 
-    `answer` is as it was read: so others read from it. `root` is what the rules made of it, over branches, of
-    which each is a scan; a branch alone: shards do it all. `asked` says by scan what is its own, and
-    `constants` whatever else differs among queries of one shape.
+    `answer` is as it was read: so others read from it. `trees` are what the rules made of it: that of its
+    answer, and then those that run in shards below an exchange; none, if all of it is a scan. `asked` says by
+    scan what is its own, and `constants` whatever else differs among queries of one shape.
     """
 
     answer: Derived
-    root: Node
+    trees: tuple[Tree, ...]
     scans: tuple[Scan, ...]
     outputs: tuple[OutputColumn, ...]
     constants: tuple[Constant, ...]
@@ -99,13 +107,13 @@ class Query:
     queries: tuple[str, ...] = ()  # that it reads
 
     @property
-    def is_of_shards(self) -> bool:
-        """Whether there is nothing to be done above the scan."""
-        return isinstance(self.root, nodes.Branch)
+    def is_scan(self) -> bool:
+        """Whether there is nothing to be done above it."""
+        return not self.trees
 
     @property
     def is_trigger(self) -> bool:
-        return nodes.solve_of(self.root) is not None
+        return not self.is_scan and nodes.solve_of(self.trees[0].root) is not None
 
     @property
     def stream(self) -> Stream:
@@ -118,7 +126,7 @@ class Query:
     @property
     def template_key(self) -> tuple[object, ...]:
         types = tuple((c.name, c.type.name) for c in self.constants)
-        return (self.root, self.outputs, types, *(scan.key for scan in self.scans))
+        return (self.trees, self.outputs, types, *(scan.key for scan in self.scans))
 
     def used(self, kind: str) -> tuple[str, ...]:
         """The names of a kind that it would miss."""
@@ -146,9 +154,53 @@ def finished(
         scans = [scans[0].showing([replace(output, name=c.name) for output, c in shown])]
         outputs = scans[0].outputs
     return Query(
-        answer, lowered(root), tuple(sorted(scans, key=lambda scan: scan.number)), outputs,
+        answer, _trees(root, len(scans)), tuple(sorted(scans, key=lambda scan: scan.number)), outputs,
         tuple(constants), tuple(asked), tuple(dict.fromkeys(tables)), tuple(dict.fromkeys(queries)),
     )  # fmt: skip
+
+
+def _trees(root: Node, scans: int) -> tuple[Tree, ...]:
+    """Cut at its exchanges."""
+    if isinstance(root, Scan):
+        return ()
+    root, below = gathered(root), list[Node]()
+
+    def cut(node: Node) -> Node:
+        if not isinstance(node, nodes.Exchange) or isinstance(node.child, Scan):
+            return node
+        below.append(node.child)
+        return nodes.Exchange(nodes.Branch(scans + len(below) - 1, node.types))
+
+    if isinstance(root, nodes.Exchange) and root.is_keyed:
+        return (_tree(root.child),)
+    root = rebuilt(root, cut)
+    return tuple(map(_tree, (root, *below)))
+
+
+def _tree(root: Node) -> Tree:
+    """Its branches counted from 0."""
+    found = sorted({node.number for node in nodes_of(root) if isinstance(node, nodes.Branch)})
+    place = {number: i for i, number in enumerate(found)}
+
+    def count(node: Node) -> Node:
+        return replace(node, number=place[node.number]) if isinstance(node, nodes.Branch) else node
+
+    return Tree(rebuilt(lowered(root), count), tuple(found))
+
+
+def gathered(root: Node) -> Node:
+    """Rows of scans that no rule has placed go to merge partitions as they are."""
+    known: dict[int, Node] = {}
+
+    def look(node: Node) -> Node:
+        if isinstance(node, nodes.Exchange):
+            return node
+        if id(node) not in known:
+            above = with_children(node, [look(child) for child in children_of(node)])
+            known[id(node)] = nodes.Exchange(node) if isinstance(node, Scan) else above
+        return known[id(node)]
+
+    return look(root)
 
 
 def _final(scan: Scan) -> Scan:
@@ -215,11 +267,10 @@ def with_children(node: Node, children: Sequence[Node]) -> Node:
         case nodes.Union():
             return nodes.Union(tuple(children))
         case nodes.Solve():
-            branches = (child for child in children if isinstance(child, nodes.Branch))
-            return replace(node, branches=tuple(branches))
+            return replace(node, branches=tuple(children))
         case Filter():
             return filtered(children[0], node.conditions)
-        case nodes.Select() | nodes.Aggregate() | nodes.Distinct() | nodes.First():
+        case nodes.Exchange() | nodes.Select() | nodes.Aggregate() | nodes.Distinct() | nodes.First():
             return replace(node, child=children[0])
         case _:
             return node

@@ -1,8 +1,9 @@
-"""What the merge stage does with the signed rows of a query: a tree of operators, read from the root.
+"""What is done with the signed rows of a query: a tree of operators, read from the root.
 
-A branch is what shards finish: one stream, its condition, region and window. Its signed rows come up
-into the tree, for all queries of one shape together. Columns have no names here but c0, c1, … by place;
-constants of a query have numbers (columns.py).
+A branch is what a scan gives: one stream, its condition, region and window. Its signed rows come up
+into the tree, for all queries of one shape together. A tree runs in merge partitions if there is an exchange
+between its root and its branches, else in each shard for itself. Columns have no names here but
+c0, c1, … by place; constants of a query have numbers (columns.py).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ INTERSECT, EXCEPT = "intersect", "except"
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """The signed rows of a template of a stream: the branch with this number among those of the tree."""
+    """The signed rows of a template: the branch with this number among those of the tree."""
 
     number: int
     types: tuple[SqlType, ...]
@@ -34,6 +35,21 @@ class TableRows:
     columns: tuple[str, ...]
     types: tuple[SqlType, ...]
     alias: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """The rows of all shards together: what is below it runs in shards, what is above in merge partitions.
+
+    `is_keyed`: no two shards have equal rows, so that they need not be put together.
+    """
+
+    child: Node
+    is_keyed: bool = False
+
+    @property
+    def types(self) -> tuple[SqlType, ...]:
+        return self.child.types
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +246,7 @@ class Solve:
     on the row. Where it is routed by space, `halos` says by branch how far away its events have to be known.
     """
 
-    branches: tuple[Branch, ...]
+    branches: tuple[Node, ...]
     stream_of: tuple[int, ...]  # by branch the place of its stream, in order of name
     variables: tuple[Variable, ...]
     times: tuple[TimeBound, ...]
@@ -250,7 +266,19 @@ class Solve:
         return tuple(self.branches[v.branch].types[c] for v in self.variables for c in v.shown)
 
 
-Node = Branch | TableRows | Select | Join | Aggregate | Distinct | First | Union | SetOperation | Solve
+Node = (
+    Branch
+    | TableRows
+    | Exchange
+    | Select
+    | Join
+    | Aggregate
+    | Distinct
+    | First
+    | Union
+    | SetOperation
+    | Solve
+)
 
 
 def is_table(node: Node) -> bool:
@@ -281,6 +309,11 @@ def children_of(node: Node) -> tuple[Node, ...]:
             return branches
         case _:
             return (node.child,)
+
+
+def is_merged(node: Node) -> bool:
+    """Whether it needs the rows of all shards."""
+    return isinstance(node, Exchange) or any(map(is_merged, children_of(node)))
 
 
 def solve_of(node: Node) -> Solve | None:

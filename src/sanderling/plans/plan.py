@@ -20,7 +20,7 @@ from sanderling.clock import ALWAYS as ALWAYS
 from sanderling.clock import NEVER as NEVER
 from sanderling.plans.columns import by_place, without_previous
 from sanderling.plans.expression import Expression
-from sanderling.plans.nodes import Node
+from sanderling.plans.nodes import Node, is_merged
 from sanderling.plans.window import Window
 from sanderling.space.geometry import Geometry
 from sanderling.space.motion import Places, placed
@@ -213,9 +213,10 @@ class StreamPlan:
 
 @dataclass(frozen=True, slots=True)
 class PlannedTree:
-    """What the merge stage does for the composed queries of one shape.
+    """What is done above branches for the composed queries of one shape, in shards or in merge partitions.
 
-    `branches` are templates by number. `constants` has a row for each of `queries`, which are in order.
+    `branches` are templates by number: of scans, or of trees that run in shards. `constants` has a row for
+    each of `queries`, which are in order.
     """
 
     template: Template
@@ -226,6 +227,10 @@ class PlannedTree:
     tables: tuple[str, ...]
     queries: npt.NDArray[np.int64]
     constants: pa.Table
+
+    @property
+    def is_merged(self) -> bool:
+        return is_merged(self.root)
 
     @property
     def outlet(self) -> str:

@@ -14,6 +14,7 @@ from sanderling.plans.nodes import (
     Branch,
     DistanceBound,
     Distinct,
+    Exchange,
     First,
     Join,
     Near,
@@ -49,8 +50,8 @@ CLASSES: tuple[type, ...] = (
     Column, Stream, Compare, Comparison, Expression, Gone, Growth, Nearest, OutputColumn, Plan,
     PlannedQueries, PlannedTable, PlannedTree, Regions, StreamPlan, Template, Lasting, Rows,
     RowsPerKey, Until, UntilNext, Aggregate, Branch,
-    Distinct, DistanceBound, First, Join, Near, Order, Select, SetOperation, Solve, Sum, TableRows, TimeBound,
-    Union, Value, Variable,
+    Distinct, DistanceBound, Exchange, First, Join, Near, Order, Select, SetOperation, Solve, Sum, TableRows,
+    TimeBound, Union, Value, Variable,
 )  # fmt: skip
 PLANS = Encoding(*CLASSES)
 

@@ -1,6 +1,6 @@
 """Files of a checkpoint: a line that says what is in them, with a checksum, then data.
 
-sanderling 11 plan 1c291ca3 9579    what it is, its format, the sum and the length of what follows
+sanderling 12 plan 1c291ca3 9579    what it is, its format, the sum and the length of what follows
 {…}                                 JSON, Arrow, or both: never anything that runs when it is read
 
 So a file that was cut off, changed, put in another's place or written by another version is refused
@@ -23,7 +23,7 @@ import pyarrow as pa
 from sanderling.errors import StateError
 
 # Of all that a checkpoint holds.
-FORMAT = 11
+FORMAT = 12
 MAGIC = b"sanderling"
 # The line is filled up with spaces to so many bytes: what follows is aligned as Arrow likes it.
 HEAD_BYTES = 64

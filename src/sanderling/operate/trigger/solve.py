@@ -71,15 +71,15 @@ class Solve:
             if pa.types.is_string(node.branches[value.branch].types[value.column].arrow)
         ]
         of_branch = [
-            [v for v, var in enumerate(node.variables) if var.branch == b.number] for b in node.branches
+            [v for v, var in enumerate(node.variables) if var.branch == b] for b in range(len(node.branches))
         ]
         self.mask = np.array([sum(1 << v for v in mine) for mine in of_branch], np.uint64)
 
     def new_state(self, at: None) -> SolveState:
         node, triggers = self.node, np.unique(self.constants.queries)
         shown = [
-            Shown({c: b.types[c].arrow for v in node.variables if v.branch == b.number for c in v.shown})
-            for b in node.branches
+            Shown({c: branch.types[c].arrow for v in node.variables if v.branch == b for c in v.shown})
+            for b, branch in enumerate(node.branches)
         ]
         solver = Solver(
             triggers, self._graph(triggers), node.is_first, node.expiry, node.index,

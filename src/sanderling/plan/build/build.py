@@ -7,7 +7,7 @@ cohorts ──► put together, in order of name ──► queries
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,13 +20,16 @@ from sanderling.arrays import I64
 from sanderling.catalog import Names, Stream, Table
 from sanderling.clock import ticks_from
 from sanderling.plan.build.asked import Asked
-from sanderling.plan.logical import Query, Scan
+from sanderling.plan.expressions.written import plain
+from sanderling.plan.logical import Query, Scan, nodes_of
 from sanderling.plan.many.cohorts import Cohort, Part, TableRows
+from sanderling.plans import nodes
 from sanderling.plans.columns import previous_of
 from sanderling.plans.plan import (
     ALWAYS,
     NEVER,
     Nearest,
+    OutputColumn,
     Plan,
     PlannedQueries,
     PlannedTree,
@@ -72,7 +75,7 @@ class Templates:
         query, number = cohort.query, self._next
         if query.template_key in self._found:
             return
-        if query.is_of_shards:
+        if query.is_scan:
             self._learn(query.template_key, _template_of(number, cohort.parts[0]))
             return
         schema = cohort.of_tree().schema
@@ -81,6 +84,10 @@ class Templates:
         for key, part in zip(_branch_keys(query, number), cohort.parts, strict=True):
             if key not in self._found:
                 self._learn(key, _template_of(self._next, part, is_branch=True))
+        for place, below in enumerate(query.trees[1:]):
+            outputs = tuple(OutputColumn("", column) for column in plain(below.root.types))
+            mine = replace(tree, id=self._next, outputs=outputs, is_branch=True)
+            self._learn((number, place), mine)
 
     def _learn(self, key: object, template: Template) -> None:
         self._found[key] = template
@@ -92,9 +99,14 @@ class Templates:
     def of_parts(self, query: Query) -> list[Template]:
         """By scan."""
         whole = self.of(query)
-        if query.is_of_shards:
+        if query.is_scan:
             return [whole]
         return [self._found[key] for key in _branch_keys(query, whole.id)]
+
+    def of_trees(self, query: Query) -> list[Template]:
+        """That of the answer, and those that run in shards for it."""
+        whole = self.of(query)
+        return [whole, *(self._found[whole.id, place] for place in range(len(query.trees) - 1))]
 
     def forget(self, numbers: Iterable[int]) -> None:
         gone = set(numbers)
@@ -168,21 +180,26 @@ def _trees(cohorts: Sequence[Cohort], numbers: Sequence[I64], known: Templates) 
     """What is done above scans."""
     by_template: dict[int, list[tuple[Cohort, I64]]] = {}
     for cohort, mine in zip(cohorts, numbers, strict=True):
-        if not cohort.query.is_of_shards:
+        if not cohort.query.is_scan:
             by_template.setdefault(known.of(cohort.query).id, []).append((cohort, mine))
-    return tuple(_tree(alike, known) for _, alike in sorted(by_template.items()))
+    return tuple(tree for _, alike in sorted(by_template.items()) for tree in _trees_of(alike, known))
 
 
-def _tree(alike: Sequence[tuple[Cohort, I64]], known: Templates) -> PlannedTree:
+def _trees_of(alike: Sequence[tuple[Cohort, I64]], known: Templates) -> Iterator[PlannedTree]:
     query = alike[0][0].query
     numbers = _column((mine for _, mine in alike), np.int64)
     order = _by_query(numbers)
     constants = pa.concat_tables([cohort.of_tree() for cohort, _ in alike]).combine_chunks()
-    return PlannedTree(
-        known.of(query), query.root, tuple(t.id for t in known.of_parts(query)), query.streams_used,
-        query.stream.tick_us, query.tables, numbers[order],
-        constants.take(pa.array(order)).combine_chunks(),
-    )  # fmt: skip
+    constants = constants.take(pa.array(order)).combine_chunks()
+    templates = known.of_trees(query)
+    branches = [*known.of_parts(query), *templates[1:]]
+    for template, tree in zip(templates, query.trees, strict=True):
+        tables = {node.table for node in nodes_of(tree.root) if isinstance(node, nodes.TableRows)}
+        yield PlannedTree(
+            template, tree.root, tuple(branches[number].id for number in tree.branches), query.streams_used,
+            query.stream.tick_us, tuple(name for name in query.tables if name in tables), numbers[order],
+            constants,
+        )  # fmt: skip
 
 
 def _order(names: pa.Array, begin: I64, is_there: npt.NDArray[np.bool_]) -> I64:

@@ -31,6 +31,8 @@ class TreeWords:
 
     def outline(self, node: Node, outputs: Sequence[str] | None = None) -> Outline:
         """A node and all below it; `outputs` are what the answer calls its columns."""
+        if isinstance(node, nodes.Exchange) and isinstance(node.child, nodes.Branch):
+            node = node.child
         if isinstance(node, nodes.Branch):
             return self._branch(node)
         children = children_of(node)

@@ -136,7 +136,7 @@ class Cohort:
         if table is None:
             return part
         found = part.over(table, int(self.begin[0]), int(self.end[0]))
-        return found if self.query.is_of_shards else found.standing()
+        return found if self.query.is_scan else found.standing()
 
 
 def _table(names: Sequence[str], columns: Sequence[pa.Array], n: int) -> pa.Table:
