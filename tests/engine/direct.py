@@ -252,9 +252,7 @@ class DirectRun:
             part = engine.streams[stream.name]
             before = replace(part.clock)
             changes = part.close_to(max(tick_end(time, stream.tick_us), part.clock.closed_to))
-            out += engine.told(changes)
-            if len(engine.composed):
-                out.append(part.told_of(engine.composed, before, is_first=engine.number == 0))
+            out += engine.told(engine.grown([*changes, *engine.clocks(part, before)]))
         self._collect(self._engine().merged(reversed(out)))
 
     def _collect(self, out: list[Batch]) -> None:

@@ -13,7 +13,6 @@ from sanderling.batches import Batch
 from sanderling.merge.lists import ShardLists
 from sanderling.merge.nearest import MergeNearest
 from sanderling.merge.partition import Merge
-from sanderling.operate.composed.clocks import Clocks
 from sanderling.plan.grow.living import LivingPlan
 from sanderling.state import saved
 from tests.engine.direct import DirectRun
@@ -59,7 +58,7 @@ def test_lists_of_dropped_queries_are_forgotten(run: DirectRun, tmp_path: Path) 
     feed(run, tmp_path, 3)
     assert known(run) == {0, 2, 3, 5}
     run.execute("; ".join(f"DROP QUERY q{n}" for n in (0, 2, 3, 5)))
-    assert all([type(t) for t in copies.engine.takers] == [Clocks] for copies in run.merges)
+    assert not any(list(copies.engine.takers) for copies in run.merges)
     assert all(len(saved.snapshot(copies.engine)) < 200 for copies in run.merges)
 
 

@@ -104,7 +104,7 @@ def test_a_composed_query_looks_when_a_tick_closes_and_nothing_has_come() -> Non
     )
     plan = planner.plan()
     (planned,) = plan.trees
-    composed = Composed(plan, planned, {})
+    composed = Composed(plan, planned)
     with_later(composed.tree)
     (query,) = planned.queries
     begun = pa.table(

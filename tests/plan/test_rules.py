@@ -68,6 +68,8 @@ def words_of(node: Node) -> str:
         case nodes.Join(near=near):
             by = [words for words in (node.words, near.words if near else "") if words]
             return f"{'left join' if node.is_left else 'join'} {' AND '.join(by)}"
+        case nodes.Exchange(is_keyed=is_keyed):
+            return "exchange of rows that show their key" if is_keyed else "exchange"
         case nodes.Aggregate():
             return f"aggregate {', '.join(columns_of(node))}"
         case _:

@@ -141,10 +141,14 @@ def test_changes_are_the_difference_of_two_answers(
 
 
 def check(case: Case, fences: Path, folder: Path) -> None:
+    end = None if case.has_ends else case.scene.last_tick()
+    compare(case, updates_of(case, planned(case, folder, fences), folder), end)
+
+
+def updates_of(case: Case, plan: Plan, folder: Path) -> list[str]:
+    """What comes of a plan."""
     scene, cut = case.scene, case.cut
-    direct = DirectRun(
-        planned(case, folder, fences), cut.shards, cut.bytes, cut.has_empty, takes_turns=cut.takes_turns
-    )
+    direct = DirectRun(plan, cut.shards, cut.bytes, cut.has_empty, takes_turns=cut.takes_turns)
     used = {stream.stream.name for stream in direct.plan.streams}
     for number, (name, a, b) in enumerate(case.pieces):
         if name not in used:
@@ -158,7 +162,7 @@ def check(case: Case, fences: Path, folder: Path) -> None:
     end = None if case.has_ends else scene.last_tick()
     for name in sorted(used) if end is not None else ():
         direct.close_to(name, end)
-    compare(case, direct.updates, end)
+    return direct.updates
 
 
 def compare(case: Case, updates: list[str], end: int | None) -> None:

@@ -15,7 +15,6 @@ from sanderling.figures.figures import Figures
 from sanderling.merge.equal import MergeEqual
 from sanderling.merge.last import LastOfAll
 from sanderling.merge.nearest import MergeNearest
-from sanderling.operate.composed.clocks import Clocks
 from sanderling.operate.composed.composed import Composed
 from sanderling.operate.takers import New, Takers
 from sanderling.plans.plan import Plan, Plans
@@ -40,7 +39,6 @@ class Merge:
         self.plans = plans
         self.is_counting = False
         self.figures = Figures()
-        self.clocks = Clocks(plan)
         self.takers = Takers()
         self._follow(plan)
 
@@ -51,7 +49,6 @@ class Merge:
 
     def _merging(self, plan: Plan, is_running: bool) -> Iterator[tuple[str, New]]:
         """Who takes what shards say, by name; those that take what others tell stand behind them."""
-        yield "clocks", lambda: self.clocks
         for stream in plan.streams:
             name = stream.stream.name
             if any(t.is_of_last for t in stream.templates):
@@ -59,11 +56,10 @@ class Merge:
             for template in stream.templates:
                 if template.is_nearest:
                     yield f"nearest {template.id}", partial(MergeNearest, plan, template, self.figures)
-                elif template.is_merged and not (template.is_branch or template.is_merged_first):
+                elif template.is_merged and not template.is_merged_first:
                     yield f"equal {template.id}", partial(MergeEqual, template, self.figures)
-        for tree in plan.trees:
-            new = partial(Composed, plan, tree, self.clocks.closed, is_running, self.partition)
-            yield f"tree {tree.template.id}", new
+        for tree in (tree for tree in plan.trees if tree.is_merged):
+            yield f"tree {tree.template.id}", partial(Composed, plan, tree, is_running, self.partition)
 
     def turn_to(self, version: int) -> None:
         """Goes on under this version; those between need no look, since no number is given twice."""

@@ -7,16 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from sanderling.arrays import I64
 from sanderling.batches import Batch, Kind, To
-from sanderling.clock import NOTHING_YET
+from sanderling.clock import NOTHING_YET, Clock
+from sanderling.figures.figures import Figures
+from sanderling.operate.composed.composed import Composed
 from sanderling.operate.stream import Replayed, StreamShard
+from sanderling.operate.takers import Takers
 from sanderling.operate.where.orders import Chooser
 from sanderling.operate.window.rows import listing_anew
-from sanderling.plans.plan import Plan, Plans
+from sanderling.plans.plan import Plan, PlannedTree, Plans
 from sanderling.route.controls import announce, ask
 from sanderling.route.pack import shard_schema
 from sanderling.state.frame import Frame
@@ -33,34 +37,69 @@ class Shard:
         self.version = plan.version
         self.plans = plans
         self.is_counting = False
-        self.composed, self.partners = composed_in(plan), partners_in(plan)
         self.streams = {s.stream.name: StreamShard(s, shard_schema(s), chooser) for s in plan.streams}
+        self.trees = Takers()
+        self._follow(plan)
+
+    def _follow(self, plan: Plan, is_running: bool = False) -> None:
+        self.version, self.partners, self.gathered = plan.version, partners_in(plan), plan.gathered()
+        self.composed = queries_of(plan.trees)
+        self.merged = queries_of(tree for tree in plan.trees if tree.is_merged)
+        mine = (tree for tree in plan.trees if not tree.is_merged)
+        self.trees.follow(
+            plan, {f"{tree.template.id}": partial(Composed, plan, tree, is_running) for tree in mine}
+        )
 
     def advance(self, batches: list[Batch]) -> list[Batch]:
         """One turn: signed rows, late readings and counts come back; dead letters pass through."""
         out = [b for b in batches if To.SHARDS not in b.kind.to]
         for stream in self.streams.values():
             stream.figures.clear()
+        for tree in self.trees:
+            tree.count_anew()
+        version = self.version
         out += self._turn(batches)
+        # How far streams have come, also those that have ended long ago: new trees begin with it.
+        is_new, streams = self.version > version, self.streams.values()
+        told = [clock for stream in streams if is_new for clock in self.clocks(stream, stream.clock)]
         for name, stream in self.streams.items():
             mine = [b for b in batches if b.kind in (Kind.READINGS, Kind.FOCALS) and b.stream == name]
             if not mine:
                 continue
             ticks, before = stream.ticks_closed(), replace(stream.clock)
             out += stream.accept(mine)
-            out += self.told(stream.close())
-            if len(self.composed):
-                out.append(stream.told_of(self.composed, before, is_first=self.number == 0))
+            told += [*stream.close(), *self.clocks(stream, before)]
             if self.number == 0:
                 rows, ticks = sum(b.rows for b in mine), stream.ticks_closed() - ticks
                 counts = Batch(Kind.COUNTS, stream=name, rows=rows, ticks=ticks, closed_to=stream.told_to)
                 out.append(replace(counts, furthest=stream.furthest))
         for name, stream in self.streams.items():
             times = [self.streams[other].told_to for other in self.partners.get(name, ())]
-            out += self.told(stream.go_on_to(max(times, default=NOTHING_YET)))
+            told += stream.go_on_to(max(times, default=NOTHING_YET))
+        out += self.told(self.grown(told))
         if self.is_counting:
-            out += self.told(Batch(Kind.FIGURES, s.counted().table()) for s in self.streams.values())
+            out += self.told(Batch(Kind.FIGURES, figures.table()) for figures in self._counted())
         return out + [answer for b in batches if b.kind == Kind.ASK for answer in self._answers(b)]
+
+    def clocks(self, stream: StreamShard, before: Clock) -> list[Batch]:
+        """What trees have to know of a stream's time, if there are any."""
+        return [stream.told_of(self.composed, before)] if len(self.composed) else []
+
+    def grown(self, told: list[Batch]) -> list[Batch]:
+        """What trees make of what streams tell, and what goes on as it is."""
+        left = self.trees.advance(told, self._is_gathered)
+        return left if len(self.merged) else [batch for batch in left if batch.kind != Kind.CLOCK]
+
+    def _is_gathered(self, batch: Batch) -> bool:
+        """Whether merge partitions take it, whichever tree takes it here."""
+        return batch.kind == Kind.CLOCK or batch.template in self.gathered
+
+    def _counted(self) -> Iterator[Figures]:
+        yield from (stream.counted() for stream in self.streams.values())
+        figures = Figures()
+        for tree in self.trees:
+            tree.count_into(figures)
+        yield figures
 
     # ----- a plan that lives
 
@@ -79,7 +118,7 @@ class Shard:
                 known = stream.turn_to(part)
                 if known.num_rows:
                     said.append(Batch(Kind.SAID, known, part.stream.name, version=number))
-            self.version, self.composed, self.partners = number, composed_in(plan), partners_in(plan)
+            self._follow(plan, is_running=True)
         for name, reach in sorted(turned.items()):
             history = self.streams[name].past.history
             if history is not None and history.is_listed:
@@ -95,19 +134,21 @@ class Shard:
             stream.plan = part
             stream.focals.follow(part.focals)
             stream.past.begin(part)
-        self.version, self.composed, self.partners = version, composed_in(plan), partners_in(plan)
+        self._follow(plan)
 
     # ----- saved and restored
 
     def saved(self, is_whole: bool) -> Frame:
-        return Frame(parts={name: stream.saved(is_whole) for name, stream in self.streams.items()})
+        streams = Frame(parts={name: stream.saved(is_whole) for name, stream in self.streams.items()})
+        return Frame(parts={"streams": streams, "trees": self.trees.saved(is_whole)})
 
     def restore(self, whole: Saved | None, since: Sequence[Saved]) -> None:
         if whole is not None:
             if whole.version != self.version:
                 self.begin_at(whole.version)
             for name, stream in self.streams.items():
-                stream.restore(whole.frame.part(name))
+                stream.restore(whole.frame.part("streams", name))
+            self.trees.restore(whole.frame.part("trees"))
         for saved in since:
             self._replay(saved)
         for stream in self.streams.values():
@@ -127,8 +168,9 @@ class Shard:
     def _replay(self, saved: Saved) -> tuple[dict[str, Replayed], set[str]]:
         """By stream what it replayed; and the streams that have another plan now."""
         _, turned = self.turn_to(saved.version)
-        streams = self.streams.items()
-        return {name: stream.replay(saved.frame.part(name)) for name, stream in streams}, turned
+        self.trees.restore(saved.frame.part("trees"))
+        streams, frame = self.streams.items(), saved.frame.part("streams")
+        return {name: stream.replay(frame.part(name)) for name, stream in streams}, turned
 
     def plan_of(self, version: int) -> Plan:
         assert self.plans is not None, "a shard that turns needs to know where plans are"
@@ -152,24 +194,26 @@ class Shard:
     def _answers(self, asked: Batch) -> Iterator[Batch]:
         """After the ticks of a turn have closed."""
         queries = asked.table.column("query").to_pylist()
+        asks, answers = list[Batch](), list[Batch]()
         for name, stream in self.streams.items():
-            for answer in stream.answer(queries):
-                yield replace(answer, kind=Kind.ANSWER, ask=asked.ask)
+            found = stream.answer(queries)
+            answers += [replace(answer, kind=Kind.ANSWER, ask=asked.ask) for answer in found]
             mine = np.intersect1d(queries, stream.plan.regions.query)
-            merged = {*stream.merged_of(mine.tolist()), *np.intersect1d(mine, self.composed).tolist()}
+            asks.append(ask(asked.ask, mine.tolist(), name, stream.clock.closed_to))
+            merged = {*stream.merged_of(mine.tolist()), *np.intersect1d(mine, self.merged).tolist()}
             if self.number == 0 and merged:
                 # Merge partitions know who the nearest, and which the last, of all shards are, and what
                 # comes of branches.
                 yield ask(asked.ask, sorted(merged), name, stream.clock.closed_to)
+        yield from self.trees.answer(asks, answers, self._is_gathered)
 
     def told(self, batches: Iterable[Batch]) -> list[Batch]:
         """With who tells it."""
         return [replace(batch, shard=self.number) for batch in batches]
 
 
-def composed_in(plan: Plan) -> I64:
-    """The composed queries of a plan."""
-    return np.concatenate([np.empty(0, np.int64), *(tree.queries for tree in plan.trees)])
+def queries_of(trees: Iterable[PlannedTree]) -> I64:
+    return np.concatenate([np.empty(0, np.int64), *(tree.queries for tree in trees)])
 
 
 def partners_in(plan: Plan) -> dict[str, set[str]]:

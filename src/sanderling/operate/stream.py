@@ -303,8 +303,8 @@ class StreamShard:
         focal_moves = self.past.close_focals(target)
         return self.objects.close(target), focal_moves
 
-    def told_of(self, queries: I64, before: Clock, is_first: bool) -> Batch:
-        """How far time has come, and which of these queries have begun since, or ended, as the first tells.
+    def told_of(self, queries: I64, before: Clock) -> Batch:
+        """How far time has come, and which of these queries have begun since, or ended.
 
         What is there from the start begins with the first reading that counts; its shard knows.
         """
@@ -324,7 +324,7 @@ class StreamShard:
         had_begun = (begin <= since) & (came < before.begun) & had_readings
         has_begun = ~had_begun & (at <= clock.closed_to) & (came < clock.begun) & (at < end)
         has_begun &= self.first_own != NOTHING_YET
-        has_ended = (since < end) & (end <= clock.closed_to) & is_first
+        has_ended = (since < end) & (end <= clock.closed_to)
         turns = {
             "query": np.concatenate([mine[has_begun], mine[has_ended]]),
             "tick": np.concatenate([at[has_begun], end[has_ended]]),

@@ -47,6 +47,12 @@ class Taker:
 
 
 New = Callable[[], Taker]
+# Whether somebody else takes a batch, whoever takes it here.
+Asks = Callable[[Batch], bool]
+
+
+def nobody(batch: Batch) -> bool:
+    return False
 
 
 class Takers:
@@ -66,22 +72,22 @@ class Takers:
                 before[name].turn_to(plan)
             self.by_name[name] = before[name] if name in before else new()
 
-    def advance(self, batches: Iterable[Batch]) -> list[Batch]:
-        """One turn: what takers tell, and what nobody takes."""
+    def advance(self, batches: Iterable[Batch], goes_on: Asks = nobody) -> list[Batch]:
+        """One turn: what takers tell, and what nobody takes, or others take too."""
         pool = Pool(batches)
         for taker in self:
             came = pool.taken(taker.takes)
             if came:
                 pool.put(taker.advance(came))
-        return pool.left()
+        return pool.left(goes_on)
 
-    def answer(self, asked: list[Batch], answers: Iterable[Batch]) -> list[Batch]:
+    def answer(self, asked: list[Batch], answers: Iterable[Batch], goes_on: Asks = nobody) -> list[Batch]:
         """The same of whole answers."""
         pool = Pool(answers)
         for taker in self:
             whole = pool.taken((Kind.ANSWER, whose) for whose in dict.fromkeys(w for _, w in taker.takes))
             pool.put(taker.answer(asked, whole))
-        return pool.left()
+        return pool.left(goes_on)
 
     def saved(self, is_whole: bool) -> Frame:
         return Frame(parts={name: taker.saved(is_whole) for name, taker in self.by_name.items()})
@@ -109,5 +115,5 @@ class Pool:
         self._taken.update(map(id, found))
         return found
 
-    def left(self) -> list[Batch]:
-        return [b for some in self._by_key.values() for b in some if id(b) not in self._taken]
+    def left(self, goes_on: Asks) -> list[Batch]:
+        return [b for some in self._by_key.values() for b in some if id(b) not in self._taken or goes_on(b)]

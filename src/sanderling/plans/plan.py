@@ -7,7 +7,7 @@ stream plan ── templates   queries of one shape: condition and select list, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 
@@ -75,8 +75,8 @@ class Template:
 
     @property
     def is_merged(self) -> bool:
-        """Whether no shard can finish its rows: the nearest are those of all shards; equal rows cancel."""
-        return self.is_merged_first or self.is_branch or not self.is_keyed
+        """Whether no shard can finish what subscribers get: the nearest of all, equal rows that cancel."""
+        return not self.is_branch and (self.is_merged_first or not self.is_keyed)
 
     @property
     def is_merged_first(self) -> bool:
@@ -327,6 +327,26 @@ class Plan:
             for branch in tree.branches:
                 found.setdefault(branch, []).append(tree)
         return found
+
+    def gathered(self) -> frozenset[int]:
+        """Branches that merge partitions take."""
+        return frozenset(branch for tree in self.trees if tree.is_merged for branch in tree.branches)
+
+    @property
+    def is_merged(self) -> bool:
+        """Whether there is anything for merge partitions."""
+        is_any_merged = any(template.is_merged for template in self.templates().values())
+        return is_any_merged or any(tree.is_merged for tree in self.trees)
+
+    def templates_below(self, templates: Iterable[int]) -> frozenset[int]:
+        """These, and those that their trees read."""
+        branches = {tree.template.id: tree.branches for tree in self.trees}
+        found, left = set[int](), list(templates)
+        while left:
+            number = left.pop()
+            found.add(number)
+            left += branches.get(number, ())
+        return frozenset(found)
 
     def outlets(self) -> list[str]:
         """All that updates come from, streams first."""

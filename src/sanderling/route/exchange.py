@@ -21,7 +21,7 @@ class Exchange:
     """From shards to so many merge partitions, under one version of a plan."""
 
     def __init__(self, plan: Plan, partitions: int):
-        self.templates = plan.templates()
+        self.templates, self.gathered = plan.templates(), plan.gathered()
         self.tracts = tracts_of(plan)  # by template
         self.partitions = partitions
 
@@ -40,9 +40,9 @@ class Exchange:
         """Whether it goes to merge partitions, rather than straight to delivery."""
         match batch.kind:
             case Kind.ANSWER:
-                return self.templates[batch.template].is_branch
+                return batch.template in self.gathered
             case Kind.DELTAS:
-                return self.templates[batch.template].is_merged
+                return batch.template in self.gathered or self.templates[batch.template].is_merged
             case kind:
                 return To.MERGE in kind.to
 

@@ -55,7 +55,7 @@ def start_stream(
 def _said(blobs: DataFrame, layout: Layout) -> DataFrame:
     """What shards, and merge partitions where queries need or may need them, have to say."""
     plan, shards = layout.plan, layout.shards
-    is_merged = layout.is_living or any(t.is_merged for t in plan.templates().values())
+    is_merged = layout.is_living or plan.is_merged
     # Absolute: workers may be elsewhere.
     work = layout.work.resolve()
     made_from = (layout.plans, plan.version, list(layout.keys), layout.settings, work, is_merged)

@@ -9,9 +9,10 @@ import numpy as np
 import pyarrow as pa
 
 from sanderling.batches import TURNS, Batch, Kind
-from sanderling.operate.composed.clocks import Closed, closed_in
 from sanderling.plans.plan import PlannedTree
 from sanderling.state.frame import Frame
+
+Closed = dict[str, tuple[int, bool]]  # by stream the tick that has closed, and whether it has ended
 
 
 @dataclass(slots=True)
@@ -24,11 +25,12 @@ class Input:
 
     @classmethod
     def of(cls, came: list[Batch], planned: PlannedTree, shared: Collection[int]) -> Input:
-        clocks = [batch.table for batch in came if batch.kind == Kind.CLOCK]
-        turns = pa.concat_tables([TURNS.empty_table(), *clocks])
+        clocks = [batch for batch in came if batch.kind == Kind.CLOCK]
+        closed = {clock.stream: (clock.closed_to, clock.is_ended) for clock in clocks}
+        turns = pa.concat_tables([TURNS.empty_table(), *(clock.table for clock in clocks)])
         turns = turns.filter(pa.array(np.isin(turns.column("query").to_numpy(), planned.queries)))
         rows = [batch for batch in came if batch.kind != Kind.CLOCK]
-        return cls(by_branch(rows, planned, shared), turns, closed_in(came))
+        return cls(by_branch(rows, planned, shared), turns, closed)
 
     def saved(self) -> Frame:
         rows = {str(branch): rows for branch, rows in self.rows.items()}

@@ -19,8 +19,7 @@ from sanderling.arrays import I64
 from sanderling.batches import Batch, Kind
 from sanderling.clock import NOTHING_YET
 from sanderling.figures.figures import Figures
-from sanderling.operate.composed.came import Input, by_branch
-from sanderling.operate.composed.clocks import Closed
+from sanderling.operate.composed.came import Closed, Input, by_branch
 from sanderling.operate.composed.table_rows import TableRows
 from sanderling.operate.composed.turns import Turned, Turns
 from sanderling.operate.consolidate import put_together, repeated
@@ -43,13 +42,12 @@ class Composed(Taker):
     """
 
     def __init__(
-        self, plan: Plan, planned: PlannedTree, closed: Closed, is_joining: bool = False,
-        partition: Partition = ALONE,
-    ):  # fmt: skip
-        """`closed`: how far streams have come."""
+        self, plan: Plan, planned: PlannedTree, is_joining: bool = False, partition: Partition = ALONE
+    ):
+        """`is_joining`: it was registered while streams run."""
         self.planned = planned
         self.tree = Tree(planned.root, Constants(planned.queries, planned.constants), partition)
-        self.closed = dict(closed)
+        self.closed: Closed = {}  # how far streams have come
         self.ready = NOTHING_YET  # all streams have closed this tick
         self.came: list[Input] = []  # since it was last saved: replaying it gives the state
         self.waiting: dict[int, pa.Table] = {}
@@ -57,9 +55,9 @@ class Composed(Taker):
         if is_joining:
             self.turns.join(planned.queries)
         self.takes, self.shared = _taken_by(planned), _shared_in(plan)
-        # Of what shards tell of a branch, unless others merge and count it first, the rows of a turn.
-        templates = plan.templates()
-        self.rows_of = {b: 0 for b in planned.branches if not templates[b].is_merged_first}
+        # Of what comes through an exchange, unless others merge and count it first, the rows of a turn.
+        templates, gathered = plan.templates(), planned.branches if planned.is_merged else ()
+        self.rows_of = {b: 0 for b in gathered if not templates[b].is_merged_first}
         self.tables = TableRows(planned.tick_us)
         self.tables.learn(plan, planned.tables, NOTHING_YET)
 
@@ -104,12 +102,17 @@ class Composed(Taker):
         if is_quiet and not self.tree.is_due(self.ready):
             out = schema.empty_table()
         else:
-            out = repeated(self.tree.apply(branches, changes, begun, self.ready), schema)
+            out = self._shown(self.tree.apply(branches, changes, begun, self.ready))
         self.tree.pass_time(self.ready)
         if len(turned.ended):
             self.tree.forget(turned.ended)
             out = _before(out, turned.ended, turned.end)
         return out
+
+    def _shown(self, rows: pa.Table) -> pa.Table:
+        """As its consumers take them."""
+        template = self.planned.template
+        return rows.cast(template.schema()) if template.is_branch else repeated(rows, template.schema())
 
     def weight(self) -> int | None:
         """About how many bytes are remembered; None: that is not known."""
@@ -180,8 +183,9 @@ class Composed(Taker):
     def answer(self, asked: list[Batch], whole: list[Batch]) -> list[Batch]:
         """Of the whole answers of their branches; each stream of a query asks."""
         told = []
-        for number in dict.fromkeys(batch.ask for batch in asked):
-            asks = [batch for batch in asked if batch.ask == number]
+        mine = [batch for batch in asked if batch.stream in self.planned.streams]
+        for number in dict.fromkeys(batch.ask for batch in mine):
+            asks = [batch for batch in mine if batch.ask == number]
             queries = np.concatenate([batch.table.column("query").to_numpy() for batch in asks])
             rows = by_branch([batch for batch in whole if batch.ask == number], self.planned, self.shared)
             told.append(self._batch(Kind.ANSWER, self._answer(queries, rows, asks[-1].closed_to), number))
@@ -196,7 +200,7 @@ class Composed(Taker):
         fresh = Tree(self.planned.root, self.tree.constants)
         begun = pa.table({"query": mine, "tick": np.full(len(mine), tick)})
         now = {b: _known(rows.get(b), self.waiting.get(b), mine, tick) for b in {*rows, *self.waiting}}
-        return repeated(put_together(put_at(fresh.apply(now, self.tables.told(), begun, tick), tick)), schema)
+        return self._shown(put_together(put_at(fresh.apply(now, self.tables.told(), begun, tick), tick)))
 
 
 def _taken_by(planned: PlannedTree) -> list[Key]:

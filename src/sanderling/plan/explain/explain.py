@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow.compute as pc
 
@@ -13,6 +15,7 @@ from sanderling.plan.listing import Listing
 from sanderling.plans import operator_ids
 from sanderling.plans.plan import ALWAYS, Plan, PlannedQuery
 
+FINISHED = "nothing to do, each shard finishes its own rows"
 FIGURES = ("rows in", "rows out", "rows held", "seconds")
 
 
@@ -43,14 +46,14 @@ def _merge(plan: Plan, query: PlannedQuery, figures: Tally | None) -> Outline:
     if tree is not None:
         outputs = [o.name for o in tree.template.outputs]
         below = TreeWords(plan, tree, query, figures).outline(tree.root, outputs)
-        return Outline(f"merge: {shared}", below=(below,))
+        if tree.is_merged:
+            return Outline(f"merge: {shared}", below=(below,))
+        return Outline(f"merge: {FINISHED}", below=(replace(below, notes=(shared, *below.notes)),))
     template = plan.templates()[query.template]
     stream = next(s for s in plan.streams if s.stream.name == query.stream)
     merged = merged_words(stream, template, query)
     if merged is None:
-        merged = (
-            "nothing to do, each shard finishes its own rows" if template.is_keyed else "equal rows cancel"
-        )
+        merged = FINISHED if template.is_keyed else "equal rows cancel"
     done = (operator_ids.merge(template.id),) if template.is_merged else ()
     return Outline(
         f"merge: {merged}", below=parts_of(stream, template, query, shared, figures), operators=done

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sanderling.figures.figures import OperatorId, Tally
 from sanderling.plan.explain.outline import Outline
-from sanderling.plan.explain.shards import merged_words, named, parts_of
+from sanderling.plan.explain.shards import SHARD, merged_words, named, parts_of
 from sanderling.plan.explain.trigger import notes_of_solve, words_of_solve
 from sanderling.plans import nodes, operator_ids
 from sanderling.plans.columns import place_of
@@ -31,14 +31,14 @@ class TreeWords:
 
     def outline(self, node: Node, outputs: Sequence[str] | None = None) -> Outline:
         """A node and all below it; `outputs` are what the answer calls its columns."""
-        if isinstance(node, nodes.Exchange) and isinstance(node.child, nodes.Branch):
-            node = node.child
+        if isinstance(node, nodes.Exchange):
+            (node,) = children_of(node)
         if isinstance(node, nodes.Branch):
             return self._branch(node)
         children = children_of(node)
         below = outputs if isinstance(node, nodes.Distinct | nodes.First) else None
         return Outline(
-            self._words(node, outputs), MERGE, self._notes(node),
+            self._words(node, outputs), self._runs, self._notes(node),
             tuple(self.outline(child, below) for child in children), (self._operator(node),),
         )  # fmt: skip
 
@@ -51,13 +51,29 @@ class TreeWords:
     def _operator(self, node: Node) -> OperatorId:
         return operator_ids.node(self.planned.template.id, numbered(self.planned.root)[node])
 
+    @property
+    def _runs(self) -> str:
+        return MERGE if self.planned.is_merged else SHARD
+
+    def _below(self, node: nodes.Branch) -> TreeWords | None:
+        """The tree whose rows they are, if they are those of one."""
+        branch = self.planned.branches[node.number]
+        found = (tree for tree in self.plan.trees if tree.template.id == branch)
+        return next((replace(self, planned=tree) for tree in found), None)
+
     def _branch(self, node: nodes.Branch) -> Outline:
+        below = self._below(node)
+        if below is not None:
+            number = below.planned.template.id
+            under, done = below.outline(below.planned.root), (operator_ids.merge(number),)
+            return Outline("rows of all shards", MERGE, below=(under,), operators=done)
         template = self.plan.templates()[self.planned.branches[node.number]]
         stream = next(s for s in self.plan.streams if s.stream.name == template.stream)
         of = f" of {_called(template.stream, node.alias)}"
         merged = merged_words(stream, template, self.query, of) or f"rows{of}"
-        below = parts_of(stream, template, self.query, figures=self.figures)
-        return Outline(merged, MERGE, below=below, operators=(operator_ids.merge(template.id),))
+        parts = parts_of(stream, template, self.query, figures=self.figures)
+        done = (operator_ids.merge(template.id),) if self.planned.is_merged else (self._operator(node),)
+        return Outline(merged, self._runs, below=parts, operators=done)
 
     def _words(self, node: Node, outputs: Sequence[str] | None) -> str:
         match node:
@@ -122,6 +138,9 @@ class TreeWords:
         """What people call its columns."""
         match node:
             case nodes.Branch(number):
+                below = self._below(node)
+                if below is not None:
+                    return below.names(below.planned.root)
                 template = self.plan.templates()[self.planned.branches[number]]
                 return [o.expression.words for o in template.outputs]
             case nodes.TableRows(_, columns):

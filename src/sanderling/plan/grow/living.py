@@ -204,9 +204,8 @@ def _spent(before: Plan, dropped: I64) -> frozenset[int]:
     is_there = before.queries.end != ALWAYS
     is_there[dropped] = False
     spent = candidates[~np.isin(candidates, before.queries.template[is_there])].tolist()
-    left = {number for tree in before.trees if tree.template.id not in spent for number in tree.branches}
-    branches = {number for tree in before.trees if tree.template.id in spent for number in tree.branches}
-    return frozenset((*spent, *(branches - left)))
+    left = before.queries.template[is_there].tolist()
+    return before.templates_below(spent) - before.templates_below(left)
 
 
 __all__ = ["Change", "LivingPlan"]

@@ -1,0 +1,106 @@
+"""What an object's key decides is finished in its shard: exchanges go up to where rows of two may meet."""
+
+from __future__ import annotations
+
+from sanderling.plan.logical import Scan, nodes_of, with_children
+from sanderling.plans import nodes
+from sanderling.plans.columns import is_by_place, of_reading, place_of
+from sanderling.plans.expression import Expression
+from sanderling.plans.nodes import Node, children_of
+
+# Places of columns that are plainly the object's key; None: its rows depend on those of other shards.
+Keys = frozenset[int] | None
+# What is not worth an exchange of its own: it remembers nothing.
+PASSING = Scan | nodes.Select | nodes.Union
+
+
+def place(root: Node) -> Node:
+    """Streams that meet do so in merge partitions, where the clocks of all are known."""
+    streams = {scan.stream.name for scan in nodes_of(root) if isinstance(scan, Scan)}
+    return root if isinstance(root, Scan) or len(streams) > 1 else _Placing().whole(root)
+
+
+class _Placing:
+    """Of one tree; what stands in it twice is looked at once."""
+
+    def __init__(self) -> None:
+        self._keys: dict[int, Keys] = {}
+        self._placed: dict[int, Node] = {}
+
+    def whole(self, root: Node) -> Node:
+        """Where the answer shows the key, nothing is left to be merged."""
+        return nodes.Exchange(root, is_keyed=True) if self.keys(root) else self._look(root)
+
+    def _look(self, node: Node) -> Node:
+        if id(node) not in self._placed:
+            is_below = self.keys(node) is not None and _remembers(node)
+            above = node if is_below else with_children(node, [self._look(c) for c in children_of(node)])
+            self._placed[id(node)] = nodes.Exchange(node) if is_below else above
+        return self._placed[id(node)]
+
+    def keys(self, node: Node) -> Keys:
+        if id(node) not in self._keys:
+            self._keys[id(node)] = self._of(node)
+        return self._keys[id(node)]
+
+    def _of(self, node: Node) -> Keys:
+        match node:
+            case Scan():
+                return _shown(node)
+            case nodes.Select(child, _, columns):
+                below = self.keys(child)
+                plain = {i: place_of(c.column) for i, c in enumerate(columns) if _is_of_row(c)}
+                return None if below is None else frozenset(i for i, p in plain.items() if p in below)
+            case nodes.Join():
+                return self._joined(node)
+            case nodes.Aggregate(child, groups):
+                below = self.keys(child) or frozenset()
+                return frozenset(i for i, g in enumerate(groups) if g in below) or None
+            case nodes.Distinct(child):
+                return self.keys(child) or None
+            case nodes.Union(children):
+                known = [keys for keys in map(self.keys, children) if keys is not None]
+                return frozenset.intersection(*known) if len(known) == len(children) else None
+            case nodes.SetOperation(left=left, right=right):
+                both = (self.keys(left) or frozenset()) & (self.keys(right) or frozenset())
+                return self.keys(left) if both else None
+            case _:
+                return None
+
+    def _joined(self, node: nodes.Join) -> Keys:
+        """With a table, whose rows every shard has, or by the key.
+
+        What a LEFT JOIN did not find shows no key. A table on the left of one would be told by every shard.
+        """
+        left, width = self.keys(node.left), len(node.left.types)
+        right = self.keys(node.right)
+        if nodes.is_table(node.right):
+            return left
+        if nodes.is_table(node.left):
+            return None if right is None or node.is_left else _behind(right, width)
+        pairs = zip(node.left_keys, node.right_keys, strict=True)
+        if left is None or right is None or not any(one in left and other in right for one, other in pairs):
+            return None
+        return left if node.is_left else left | _behind(right, width)
+
+
+def _shown(scan: Scan) -> Keys:
+    """The nearest, and the last n, are those of all shards."""
+    if scan.is_nearest or scan.is_sighted or (scan.window is not None and scan.window.is_of_all):
+        return None
+    key = of_reading(scan.stream.key)
+    return frozenset(
+        i for i, o in enumerate(scan.outputs) if o.expression.is_plain and o.expression.column == key
+    )
+
+
+def _is_of_row(column: Expression) -> bool:
+    return column.is_plain and is_by_place(column.column)
+
+
+def _behind(keys: frozenset[int], width: int) -> frozenset[int]:
+    return frozenset(key + width for key in keys)
+
+
+def _remembers(node: Node) -> bool:
+    return not all(isinstance(below, PASSING) for below in nodes_of(node))
