@@ -71,6 +71,26 @@ def test_a_composed_query(tmp_path: Path, shards: int, slice_bytes: int, turns: 
 
 
 @WAYS
+def test_a_tree_in_shards(tmp_path: Path, shards: int, slice_bytes: int, turns: bool) -> None:
+    sql = "REGISTER QUERY q AS SELECT id, COUNT(*) AS n FROM cars INSIDE (0, 0, 10, 10) GROUP BY id"
+    found = figures_of(run_of(tmp_path, sql, shards, slice_bytes, turns), "q")
+    assert found["rows"] == ("4", "4", "")  # 1, 2, 3 come, 2 leaves
+    assert found["aggregate"] == ("4", "4", "2")
+    assert found["merge"] == ("", "", "")
+
+
+@WAYS
+def test_a_tree_on_both_sides(tmp_path: Path, shards: int, slice_bytes: int, turns: bool) -> None:
+    sql = "REGISTER QUERY q AS SELECT MAX(id) AS m FROM (SELECT DISTINCT id, kind FROM cars WINDOW 9 s) AS a"
+    run = run_of(tmp_path, sql, shards, slice_bytes, turns)
+    lines = {row[0].lstrip(" │├└─"): row[1:4] for row in explain_query(run.plan, "q", run.figures).rows}
+    assert lines["aggregate: MAX(id) AS m   [merge]"] == ("3", "1", "4")  # a group, and its values
+    assert lines["rows of all shards   [merge]"] == ("3", "3", "")
+    assert lines["distinct   [shard]"] == ("6", "3", "3")
+    assert lines["rows of cars   [shard]"] == ("6", "6", "")
+
+
+@WAYS
 def test_a_window(tmp_path: Path, shards: int, slice_bytes: int, turns: bool) -> None:
     sql = "REGISTER QUERY q AS SELECT id, ts FROM cars INSIDE (0, 0, 10, 10) WINDOW 2 seconds"
     found = figures_of(run_of(tmp_path, sql, shards, slice_bytes, turns), "q")

@@ -236,7 +236,9 @@ class Tree:
             is_busy = station.rows_in or station.rows_out or station.guests
             if is_busy or isinstance(station.operator, Expires):
                 operator = operator_ids.node(template, number)
-                figures.add(operator, station.rows_in, station.rows_out, station.seconds)
+                # What comes from outside comes as it is.
+                rows_in = station.rows_out if station.operator is None else station.rows_in
+                figures.add(operator, rows_in, station.rows_out, station.seconds)
                 if station.operator is not None:
                     figures.hold(operator, station.held())
 
