@@ -13,7 +13,7 @@ import pytest
 
 from sanderling import arrays
 from sanderling.batches import TURNS
-from sanderling.operate.composed.turns import Turns
+from sanderling.operate.tree.turns import Turns
 from sanderling.plan.planner import Planner
 from sanderling.state import saved
 from tests.engine import fleet

@@ -11,7 +11,7 @@ import pytest
 from sanderling import arrays
 from sanderling.errors import QueryError
 from sanderling.kernels.trigger.live import ROOM
-from sanderling.operate.composed.composed import Composed
+from sanderling.operate.tree.composed import Composed
 from sanderling.operate.trigger.solve import SolveState
 from sanderling.plan.explain.explain import explain_query
 from sanderling.plan.grow.living import LivingPlan

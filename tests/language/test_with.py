@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sanderling.operate.tree import Tree
+from sanderling.operate.tree.tree import Tree
 from sanderling.plan.planner import Planner
 from sanderling.plans import nodes
 from tests.operate.test_simple import none

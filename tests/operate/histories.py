@@ -14,7 +14,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from sanderling.operate.sql.constants import Constants
-from sanderling.operate.tree import Tree
+from sanderling.operate.tree.tree import Tree
 from sanderling.plans import nodes
 from sanderling.plans.nodes import children_of
 from sanderling.types import TYPES, SqlType

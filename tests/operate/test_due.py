@@ -9,11 +9,11 @@ import pyarrow as pa
 import pytest
 
 from sanderling.batches import TURNS
-from sanderling.operate.changes import Changes
-from sanderling.operate.composed.came import Input
-from sanderling.operate.composed.composed import Composed
 from sanderling.operate.sql.signed import Signed, put_together
-from sanderling.operate.tree import Tree
+from sanderling.operate.tree.came import Input
+from sanderling.operate.tree.changes import Changes
+from sanderling.operate.tree.composed import Composed
+from sanderling.operate.tree.tree import Tree
 from sanderling.plan.planner import Planner
 from sanderling.plans import nodes
 from sanderling.plans.nodes import COUNT, Sum

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sanderling import arrays
 from sanderling.operate.sql.constants import Constants
-from sanderling.operate.tree import Tree
+from sanderling.operate.tree.tree import Tree
 from sanderling.plans import nodes
 from sanderling.plans.expression import Expression
 from tests.operate.histories import (

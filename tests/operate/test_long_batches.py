@@ -15,7 +15,7 @@ import pytest
 
 from sanderling.operate.sql.constants import Constants
 from sanderling.operate.sql.join.join import JoinState
-from sanderling.operate.tree import Tree
+from sanderling.operate.tree.tree import Tree
 from sanderling.plans import nodes
 from sanderling.plans.expression import Expression
 from tests.operate.histories import DOUBLE, LONG, TEXT

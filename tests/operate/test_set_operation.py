@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sanderling import arrays
-from sanderling.operate.tree import Tree
+from sanderling.operate.tree.tree import Tree
 from sanderling.plans import nodes
 from tests.operate.histories import (
     DAY,

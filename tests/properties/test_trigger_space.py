@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from sanderling import arrays
 from sanderling.kernels.trigger.solve import GUEST, How
 from sanderling.kernels.trigger.solve_plain import PlainSolver
-from sanderling.operate.composed.composed import Composed
 from sanderling.operate.inside import meet
+from sanderling.operate.tree.composed import Composed
 from sanderling.operate.trigger.triggers import GRID, LISTS, LOOSE, TIGHT
 from sanderling.operate.where import slots, slotted
 from sanderling.plans import selection, trigger_space

@@ -7,7 +7,7 @@ import pyarrow as pa
 from sanderling.batches import Batch, Kind
 from sanderling.figures.figures import Figures
 from sanderling.merge.told import told_of
-from sanderling.operate.consolidate import consolidate
+from sanderling.operate.sql.consolidate import consolidate
 from sanderling.operate.takers import Taker
 from sanderling.plans import operator_ids
 from sanderling.plans.plan import Template

@@ -13,7 +13,7 @@ import pyarrow as pa
 from sanderling.arrays import I64, Bools
 from sanderling.batches import HIDDEN
 from sanderling.merge.order import NOWHERE, SHARD, Order
-from sanderling.operate.consolidate import consolidate
+from sanderling.operate.sql.consolidate import consolidate
 from sanderling.plans.plan import NEVER, StreamPlan, Template
 
 

@@ -22,7 +22,7 @@ from sanderling.figures.figures import Figures
 from sanderling.kernels.nearest.choose import choose, compare
 from sanderling.merge.lists import ShardLists
 from sanderling.merge.told import answers_of, told_of
-from sanderling.operate.consolidate import consolidate
+from sanderling.operate.sql.consolidate import consolidate
 from sanderling.operate.takers import Taker
 from sanderling.plans import operator_ids
 from sanderling.plans.plan import Plan, Template

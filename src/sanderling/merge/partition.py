@@ -15,8 +15,8 @@ from sanderling.figures.figures import Figures
 from sanderling.merge.equal import MergeEqual
 from sanderling.merge.last import LastOfAll
 from sanderling.merge.nearest import MergeNearest
-from sanderling.operate.composed.composed import Composed
 from sanderling.operate.takers import New, Takers
+from sanderling.operate.tree.composed import Composed
 from sanderling.plans.plan import Plan, Plans
 from sanderling.route.by_space import Partition
 from sanderling.state.frame import Frame

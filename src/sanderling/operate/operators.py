@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from sanderling.batches import Batch
 from sanderling.figures.figures import Figures
-from sanderling.operate.changes import Changes
 from sanderling.operate.inside.inside import Inside
 from sanderling.operate.nearest.nearest import Nearest
 from sanderling.operate.now import Moved, Now
@@ -20,6 +19,7 @@ from sanderling.operate.sql.select import Select
 from sanderling.operate.sql.set_operation import SetOperation
 from sanderling.operate.sql.signed import Signed
 from sanderling.operate.sql.union import Union
+from sanderling.operate.tree.changes import Changes
 from sanderling.operate.trigger.sighted import Sighted
 from sanderling.operate.trigger.solve import Solve
 from sanderling.operate.where.asks import Asks

@@ -15,9 +15,9 @@ from sanderling.arrays import I64
 from sanderling.batches import Batch, Kind, To
 from sanderling.clock import NOTHING_YET, Clock
 from sanderling.figures.figures import Figures
-from sanderling.operate.composed.composed import Composed
 from sanderling.operate.stream import Replayed, StreamShard
 from sanderling.operate.takers import Takers
+from sanderling.operate.tree.composed import Composed
 from sanderling.operate.where.orders import Chooser
 from sanderling.operate.window.rows import listing_anew
 from sanderling.plans.plan import Plan, PlannedTree, Plans

@@ -12,10 +12,10 @@ import pyarrow as pa
 from sanderling.arrays import I32, I64
 from sanderling.batches import Batch, Kind
 from sanderling.kernels.order import ordered_by
-from sanderling.operate.consolidate import consolidate, put_together
 from sanderling.operate.inside.rows import Emission, sightings, signed_rows
 from sanderling.operate.readings.pairs import PairBatch
 from sanderling.operate.readings.readings import Stored
+from sanderling.operate.sql.consolidate import consolidate, put_together
 from sanderling.operate.where.asks import Asks, columns_of
 from sanderling.operate.where.conditions import pairs_judged
 from sanderling.plans import operator_ids

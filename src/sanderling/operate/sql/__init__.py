@@ -2,6 +2,6 @@
 
 select  union  set_operation  distinct  first   the operators, a file each
 aggregate/  join/                               those that need more than a file
-signed  constants                               rows on their way; constants by query
+signed  consolidate  constants                  rows on their way, equal ones put together; constants by query
 rows/                                           values as numbers; rows and how often they are there
 """

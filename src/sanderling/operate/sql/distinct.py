@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from sanderling.operate.changes import Changes
 from sanderling.operate.sql.rows.multiset import Multiset
 from sanderling.operate.sql.rows.remembered import RemembersRows
 from sanderling.operate.sql.signed import Signed
+from sanderling.operate.tree.changes import Changes
 from sanderling.plans import nodes
 
 

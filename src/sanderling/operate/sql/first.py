@@ -9,12 +9,12 @@ import pyarrow as pa
 
 from sanderling.arrays import I64
 from sanderling.kernels.sql.first import Shown, walk_first
-from sanderling.operate.changes import Changes
 from sanderling.operate.sql.constants import Constants
 from sanderling.operate.sql.rows.numbered import Grown, Numbered
 from sanderling.operate.sql.rows.ranking import Ranking
 from sanderling.operate.sql.rows.steps import Steps
 from sanderling.operate.sql.signed import Signed
+from sanderling.operate.tree.changes import Changes
 from sanderling.plans import nodes
 
 

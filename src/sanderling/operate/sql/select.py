@@ -8,10 +8,10 @@ import numpy as np
 import pyarrow as pa
 
 from sanderling import relational
-from sanderling.operate.changes import Changes
 from sanderling.operate.sql.constants import Constants
 from sanderling.operate.sql.rows.codes import Column
 from sanderling.operate.sql.signed import Signed
+from sanderling.operate.tree.changes import Changes
 from sanderling.plans import nodes
 from sanderling.plans.columns import is_of_query, place_of
 from sanderling.plans.expression import Expression

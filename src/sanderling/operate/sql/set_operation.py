@@ -11,12 +11,12 @@ import pyarrow as pa
 
 from sanderling.arrays import I64
 from sanderling.kernels.sql.steps import walk_counts
-from sanderling.operate.changes import Changes
 from sanderling.operate.sql.rows.multiset import Multiset
 from sanderling.operate.sql.rows.numbered import Grown
 from sanderling.operate.sql.rows.remembered import RemembersRows
 from sanderling.operate.sql.rows.steps import Steps
 from sanderling.operate.sql.signed import Signed, put_together
+from sanderling.operate.tree.changes import Changes
 from sanderling.plans import nodes
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sanderling.operate.changes import Changes
 from sanderling.operate.sql.signed import Signed, put_together
+from sanderling.operate.tree.changes import Changes
 
 
 class Union:

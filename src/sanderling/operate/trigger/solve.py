@@ -22,10 +22,10 @@ from sanderling.clock import tick_ends
 from sanderling.kernels.trigger.deal import deal
 from sanderling.kernels.trigger.solve import Events
 from sanderling.kernels.trigger.tracts import Sides
-from sanderling.operate.changes import Changes
 from sanderling.operate.sql.constants import Constants
 from sanderling.operate.sql.rows.codes import Column, code, new_texts
 from sanderling.operate.sql.signed import Signed
+from sanderling.operate.tree.changes import Changes
 from sanderling.operate.trigger.dealt import Arrived, arrived, int64, taker_of
 from sanderling.operate.trigger.shown import Shown, keep_living
 from sanderling.operate.trigger.sightings import Sightings

@@ -9,7 +9,6 @@ import numpy as np
 import pyarrow as pa
 
 from sanderling.arrays import I64, Bools
-from sanderling.operate.changes import Changes
 from sanderling.operate.operator import over, under
 from sanderling.operate.sql.aggregate.measured import Measured, Told
 from sanderling.operate.sql.aggregate.measures import Count
@@ -17,6 +16,7 @@ from sanderling.operate.sql.rows.codes import Coder, Column, decoded
 from sanderling.operate.sql.rows.numbered import Grown, Numbered, Waste
 from sanderling.operate.sql.rows.steps import Steps
 from sanderling.operate.sql.signed import Signed
+from sanderling.operate.tree.changes import Changes
 from sanderling.plans import nodes
 from sanderling.plans.columns import by_place
 from sanderling.plans.nodes import COUNT, MAX, MIN

@@ -18,13 +18,13 @@ from sanderling.arrays import F64, I64
 from sanderling.kernels.order import ordered_by
 from sanderling.kernels.sql.partners import Changes as Changed
 from sanderling.kernels.sql.partners import Rule, Told, walk_partners
-from sanderling.operate.changes import Changes
 from sanderling.operate.sql.constants import Constants
 from sanderling.operate.sql.join.side import Coming, Shape, Side
 from sanderling.operate.sql.rows.codes import as_doubles, common_type, new_texts
 from sanderling.operate.sql.rows.numbered import Numbered, Waste
 from sanderling.operate.sql.rows.steps import Steps
 from sanderling.operate.sql.signed import NO_QUERY, Signed
+from sanderling.operate.tree.changes import Changes
 from sanderling.plans import nodes
 from sanderling.plans.nodes import is_table
 

@@ -20,7 +20,6 @@ import pyarrow as pa
 from sanderling.arrays import I64
 from sanderling.clock import NOTHING_YET
 from sanderling.figures.figures import Figures
-from sanderling.operate.changes import Changes
 from sanderling.operate.operator import (
     Due,
     Expires,
@@ -34,9 +33,10 @@ from sanderling.operate.operator import (
     under,
 )
 from sanderling.operate.operators import operator_of
-from sanderling.operate.pieces import Pieces
 from sanderling.operate.sql.constants import Constants
 from sanderling.operate.sql.signed import Signed
+from sanderling.operate.tree.changes import Changes
+from sanderling.operate.tree.pieces import Pieces
 from sanderling.operate.trigger.sightings import Sightings
 from sanderling.plans import nodes, operator_ids
 from sanderling.plans.columns import by_places

@@ -19,13 +19,13 @@ from sanderling.arrays import I64
 from sanderling.batches import Batch, Kind
 from sanderling.clock import NOTHING_YET
 from sanderling.figures.figures import Figures
-from sanderling.operate.composed.came import Closed, Input, by_branch
-from sanderling.operate.composed.table_rows import TableRows
-from sanderling.operate.composed.turns import Turned, Turns
-from sanderling.operate.consolidate import put_together, repeated
+from sanderling.operate.sql.consolidate import put_together, repeated
 from sanderling.operate.sql.constants import Constants
 from sanderling.operate.takers import Key, Taker
-from sanderling.operate.tree import Tree
+from sanderling.operate.tree.came import Closed, Input, by_branch
+from sanderling.operate.tree.table_rows import TableRows
+from sanderling.operate.tree.tree import Tree
+from sanderling.operate.tree.turns import Turned, Turns
 from sanderling.plans import operator_ids
 from sanderling.plans.nodes import solve_of
 from sanderling.plans.plan import Plan, PlannedTree
