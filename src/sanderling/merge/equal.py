@@ -6,7 +6,6 @@ import pyarrow as pa
 
 from sanderling.batches import Batch, Kind
 from sanderling.figures.figures import Figures
-from sanderling.merge.told import told_of
 from sanderling.operate.sql.consolidate import consolidate
 from sanderling.operate.takers import Taker
 from sanderling.plans import operator_ids
@@ -26,4 +25,4 @@ class MergeEqual(Taker):
             both = pa.concat_tables([batch.table for batch in came])
             rows = consolidate(both)
         self.figures.add(self.operator, both.num_rows, rows.num_rows)
-        return told_of(self.template, rows)
+        return self.told(self.template, rows)

@@ -8,7 +8,6 @@ from sanderling.batches import Batch, Kind
 from sanderling.figures.figures import Figures
 from sanderling.merge.latest import MergeLatest
 from sanderling.merge.order import Order
-from sanderling.merge.told import answers_of, told_of
 from sanderling.operate.takers import Key, Taker
 from sanderling.plans import operator_ids
 from sanderling.plans.plan import Plan
@@ -52,10 +51,12 @@ class LastOfAll(Taker):
         with self.figures.timed(operator):
             told = rows.advance(_by_shard(mine), self.order)
         self.figures.add(operator, sum(batch.table.num_rows for batch in mine), told.num_rows)
-        return told_of(rows.template, told)
+        return self.told(rows.template, told)
 
     def answer(self, asked: list[Batch], whole: list[Batch]) -> list[Batch]:
-        return [told for rows in self.rows.values() for told in answers_of(rows.template, asked, rows.answer)]
+        return [
+            told for rows in self.rows.values() for told in self.answers(rows.template, asked, rows.answer)
+        ]
 
     def saved(self, is_whole: bool) -> Frame:
         is_anew = is_whole or self.order.is_anew

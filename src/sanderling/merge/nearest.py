@@ -21,7 +21,6 @@ from sanderling.batches import NOTHING, Batch, Kind
 from sanderling.figures.figures import Figures
 from sanderling.kernels.nearest.choose import choose, compare
 from sanderling.merge.lists import ShardLists
-from sanderling.merge.told import answers_of, told_of
 from sanderling.operate.sql.consolidate import consolidate
 from sanderling.operate.takers import Taker
 from sanderling.plans import operator_ids
@@ -89,7 +88,7 @@ class MergeNearest(Taker):
             lists = [batch for batch in came if batch.table.num_rows]
             rows = self._advanced(lists) if lists else NOTHING
         self.figures.add(self.operator, sum(batch.table.num_rows for batch in came), rows.num_rows)
-        return told_of(self.template, rows)
+        return self.told(self.template, rows)
 
     def _advanced(self, lists: list[Batch]) -> pa.Table:
         self.lists.make_room(max(batch.shard for batch in lists) + 1)
@@ -107,7 +106,7 @@ class MergeNearest(Taker):
 
     def answer(self, asked: list[Batch], whole: list[Batch]) -> list[Batch]:
         """Of those of the queries that live, as at the last tick that closed."""
-        return answers_of(self.template, asked, self._answer)
+        return self.answers(self.template, asked, self._answer)
 
     def saved(self, is_whole: bool) -> Frame:
         lists = self.lists.drain(is_whole)

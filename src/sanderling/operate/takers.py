@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+import pyarrow as pa
+
+from sanderling.arrays import I64
 from sanderling.batches import Batch, Kind
 from sanderling.figures.figures import Figures
-from sanderling.plans.plan import Plan
+from sanderling.plans.plan import Plan, Template
 from sanderling.state.frame import Frame
 
 # What a batch is by its kind, and whose: of a template, or, where it has none, of a stream.
@@ -31,6 +34,22 @@ class Taker:
     def answer(self, asked: list[Batch], whole: list[Batch]) -> list[Batch]:
         """Whole answers, of whole answers of what it takes."""
         return whole
+
+    def told(self, template: Template, rows: pa.Table) -> list[Batch]:
+        """These as rows of a template; nothing, where there are none."""
+        return [Batch(Kind.DELTAS, rows, template.stream, template.id)] if rows.num_rows else []
+
+    def answers(
+        self, template: Template, asked: list[Batch], answer: Callable[[I64, int], pa.Table]
+    ) -> list[Batch]:
+        """Of queries at a tick; each stream of a composed query asks, for its own branches."""
+        mine = [ask for ask in asked if ask.stream == template.stream]
+        found = [(ask.ask, answer(ask.table.column("query").to_numpy(), ask.closed_to)) for ask in mine]
+        return [
+            Batch(Kind.ANSWER, rows, template.stream, template.id, ask=number)
+            for number, rows in found
+            if rows.num_rows
+        ]
 
     def saved(self, is_whole: bool) -> Frame:
         """All that is remembered; or what leads there from what was saved before."""

@@ -311,9 +311,17 @@ def children_of(node: Node) -> tuple[Node, ...]:
             return (node.child,)
 
 
-def is_merged(node: Node) -> bool:
-    """Whether it needs the rows of all shards."""
-    return isinstance(node, Exchange) or any(map(is_merged, children_of(node)))
+def is_merged(root: Node) -> bool:
+    """Whether it needs the rows of all shards; what stands in it twice is looked at once."""
+    seen: set[int] = set()
+    left = [root]
+    while left:
+        node = left.pop()
+        if isinstance(node, Exchange):
+            return True
+        left += () if id(node) in seen else children_of(node)
+        seen.add(id(node))
+    return False
 
 
 def solve_of(node: Node) -> Solve | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from sanderling.figures.figures import OperatorId, Tally
 from sanderling.plan.explain.outline import Outline
 from sanderling.plan.explain.shards import SHARD, merged_words, named, parts_of
 from sanderling.plan.explain.trigger import notes_of_solve, words_of_solve
+from sanderling.plan.logical import nodes_of
 from sanderling.plans import nodes, operator_ids
 from sanderling.plans.columns import place_of
 from sanderling.plans.expression import Expression
@@ -20,7 +22,7 @@ from sanderling.plans.plan import Plan, PlannedQuery, PlannedTree
 MERGE = "merge"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TreeWords:
     """The tree of one query: what all of its shape share, with this one's own numbers."""
 
@@ -49,9 +51,15 @@ class TreeWords:
         return notes_of_solve(node, columns, self.planned.constants, self._row)
 
     def _operator(self, node: Node) -> OperatorId:
-        return operator_ids.node(self.planned.template.id, numbered(self.planned.root)[node])
+        return operator_ids.node(self.planned.template.id, self._numbers[id(node)])
 
-    @property
+    @cached_property
+    def _numbers(self) -> dict[int, int]:
+        """By id: to look for a node that stands for many takes as long as they are."""
+        numbers = numbered(self.planned.root)
+        return {id(node): numbers[node] for node in nodes_of(self.planned.root)}
+
+    @cached_property
     def _runs(self) -> str:
         return MERGE if self.planned.is_merged else SHARD
 
