@@ -36,7 +36,7 @@ def run(queries: int = 100_000, one_by_one: int = 5_000) -> dict[str, float]:
     moving = [f"REGISTER QUERY q{i} AS {MOVING.format(i=i)}" for i in range(queries)]
     mixed = [f"REGISTER QUERY q{i} AS {MIXED[i % len(MIXED)].format(i=i)}" for i in range(queries)]
     rows: list[dict[str, Any]] = []
-    for name, statements in (("one mould", moving), ("four moulds, mixed", mixed)):
+    for name, statements in (("one shape", moving), ("four shapes, mixed", mixed)):
         share = statements[:one_by_one]
         full, seconds = _planned(";\n".join(share), is_one_by_one=True)
         at_once, _ = _planned(";\n".join(share))
@@ -55,8 +55,8 @@ def run(queries: int = 100_000, one_by_one: int = 5_000) -> dict[str, float]:
     rows.append(_row("another one beside them, while they live", 1, _one_more(moving)))
     facts = {
         "queries": queries,
-        "times faster, one mould": _ratio(rows[0], rows[1]),
-        "times faster, four moulds": _ratio(rows[2], rows[3]),
+        "times faster, one shape": _ratio(rows[0], rows[1]),
+        "times faster, four shapes": _ratio(rows[2], rows[3]),
         "times faster, a query table": _ratio(rows[0], rows[4]),
         **_sizes(by_script, queries),
     }

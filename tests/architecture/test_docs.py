@@ -193,7 +193,7 @@ def test_ratios_of_the_readme_are_those_measured() -> None:
         "squares_on_spark": ["times echo"],
         "nearest_on_spark": ["times echo", "times echo with two stages"],
         "groups_on_spark": ["times plain"],
-        "registration": ["times faster, one mould", "times faster, a query table"],
+        "registration": ["times faster, one shape", "times faster, a query table"],
     }
     for name, names in measured.items():
         facts = json.loads((ROOT / "benchmarks" / "results" / f"{name}.json").read_text())["facts"]

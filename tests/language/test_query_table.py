@@ -16,8 +16,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sanderling.errors import SanderlingError
+from sanderling.language import parameters
 from sanderling.language.parse import parse_template
-from sanderling.plan.many import query_table
 from sanderling.plan.planner import Planner
 from tests.language.scripts_alike import BEGIN, dump
 from tests.long import so_many
@@ -195,7 +195,7 @@ def test_a_template_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         read.append(text)
         return parse_template(text)
 
-    monkeypatch.setattr(query_table, "parse_template", reading)
+    monkeypatch.setattr(parameters, "parse_template", reading)
     rows = pa.array([{"id": i, "side": 0.5 + i} for i in range(1000)])
     planner = planned(queries("SELECT id FROM taxi INSIDE ('M', :id, :side, :side)", rows), folder=tmp_path)
     assert len(planner.plan().queries) == 1000 and len(read) == 1

@@ -7,8 +7,8 @@ from hypothesis import HealthCheck, example, given, settings
 from sqlglot.tokenizer_core import Token
 
 from sanderling.language import parse_script, read_script, script
-from sanderling.language.moulds import Repeat
 from sanderling.language.parse import parse_tokens
+from sanderling.language.script import Row
 from sanderling.language.statements import CreateTrigger
 from sanderling.plan import planner as planner_module
 from sanderling.plan.planner import Planner
@@ -62,8 +62,7 @@ def test_statements_that_differ_in_constants_only_are_read_once(
     read.clear()
     planner.run_script(many(500, select))
     assert len(planner.queries) == 500
-    # Once to learn its form, once to draft it.
-    assert len(read) == 2
+    assert len(read) == 1
 
 
 def test_triggers_that_differ_in_constants_only_are_checked_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,12 +97,12 @@ def test_variables_that_ask_the_same_in_one_trigger_may_ask_other_things_in_the_
     assert outcome(script, False) == outcome(script, True)
 
 
-def test_moulds_may_be_mixed_and_stand_after_comments_and_times() -> None:
+def test_shapes_may_be_mixed_and_stand_after_comments_and_times() -> None:
     statements = [
         f"-- the next\nAT {i % 3} register query q{i} as {MIXED[i % 5].format(i=i)}" for i in range(50)
     ]
     text = BEGIN + ";\n".join(statements)
-    assert sum(isinstance(s, Repeat) for s in read_script(text)) == 50
+    assert sum(isinstance(s, Row) for s in read_script(text)) == 50
     assert outcome(text, False) == outcome(text, True)
     assert outcome(text, False)[1] is None
 
@@ -117,5 +116,5 @@ def test_what_is_read_is_what_was_written() -> None:
     text = many(3, MIXED[3])
     full = list(parse_script(text))
     for repeat, statement in zip(read_script(text), full, strict=True):
-        assert isinstance(repeat, Repeat)
+        assert isinstance(repeat, Row)
         assert (repeat.name, repeat.sql) == (statement.name.text, statement.sql)  # type: ignore[union-attr]

@@ -1,7 +1,7 @@
 """SQL text to statements: a dialect on sqlglot; it knows no data.
 
-script.py ──► moulds: what repeats is read once ──► parse.py ──► grammar/ ──► statements.py
-forms.py: how each statement is written, for hints        blanks.py: a SELECT with parameters
+script.py: plain statements are rows ─┬─► shapes.py: read once ──► parse.py ──► grammar/ ──► statements.py
+parameters.py: a SELECT for many rows ┘                           forms.py: how each is written, for hints
 """
 
 from sanderling.language.parse import parse_script, parse_statement

@@ -16,8 +16,8 @@ from sanderling.errors import ODD_CHARACTER, Place, QueryError, SanderlingError,
 from sanderling.figures.figures import Tally
 from sanderling.ingest.query_rows import QueryRows, load_queries
 from sanderling.language import parse_script, read_script
-from sanderling.language.moulds import Repeat, constant_of
-from sanderling.language.script import read_repeat
+from sanderling.language.script import Row, columns_of, read_row, reader_of
+from sanderling.language.shapes import constant_of, grouped
 from sanderling.language.statements import (
     At,
     Coverage,
@@ -48,7 +48,7 @@ from sanderling.plan.listing import Listing
 from sanderling.plan.logical import Query, Rule
 from sanderling.plan.many.cohorts import Cohort, Member, Queries
 from sanderling.plan.many.query_table import QueryTable
-from sanderling.plan.many.repeats import Repeats, Run
+from sanderling.plan.many.shapes import Group, Run, cohorts_of
 from sanderling.plan.query.compose import QueryReader
 from sanderling.plan.query.relations import Relations
 from sanderling.plan.query.selects import SelectPlanner
@@ -86,8 +86,6 @@ class Planner:
         self._reader = QueryReader(self._selects, self._query_of, rules)
         # Each statement read by itself: the plain twin of reading what repeats once.
         self._is_one_by_one = is_one_by_one
-        self._are_few = True  # triggers, when repeats were read last
-        self._repeats = Repeats(self._checked, self.queries, self._has_any, self._kind_of)
 
     # ----- running statements
 
@@ -95,36 +93,58 @@ class Planner:
         """Runs a whole script; what it asked to see comes back in order."""
         statements = list(parse_script(text)) if self._is_one_by_one else read_script(text)
         timed = [s for s in statements if _is_timed(s)]
-        try:
-            listings = self._run_all([(None, s) for s in statements if not _is_timed(s)], text)
-            # Stable: statements of one time stay in the order they were written.
-            in_order = sorted(((self._time_of(s, text), s) for s in timed), key=lambda pair: pair[0])
-            return listings + self._run_all(in_order, text)
-        finally:
-            self._repeats.forget()
+        listings = self._run_all([(None, s) for s in statements if not _is_timed(s)], text)
+        # Stable: statements of one time stay in the order they were written.
+        in_order = sorted(((self._time_of(s, text), s) for s in timed), key=lambda pair: pair[0])
+        return listings + self._run_all(in_order, text)
 
-    def _run_all(
-        self, statements: Sequence[tuple[int | None, Statement | Repeat]], text: str
-    ) -> list[Listing]:
+    def _run_all(self, statements: Sequence[tuple[int | None, Statement | Row]], text: str) -> list[Listing]:
         """Statements with their times, in order; those that repeat are registered together."""
         listings = []
-        for is_repeat, group in groupby(statements, key=lambda pair: isinstance(pair[1], Repeat)):
+        for is_row, group in groupby(statements, key=lambda pair: isinstance(pair[1], Row)):
             times, found = zip(*group, strict=True)
-            if is_repeat:
-                self._run_repeats(text, found, times)
+            if is_row:
+                self._run_rows(text, found, times)
             else:
                 listings += [self.run(statement, text) for statement in found]
         return [listing for listing in listings if listing is not None]
 
-    def _run_repeats(self, text: str, found: Sequence[Repeat], times: Sequence[int | None]) -> None:
-        """Those from which on there are many triggers are read anew: they are routed otherwise."""
-        triggers = np.cumsum([repeat.form.is_trigger for repeat in found])
+    def _run_rows(self, text: str, found: Sequence[Row], times: Sequence[int | None]) -> None:
+        """Those from which on there are many triggers are another run: they are routed otherwise."""
+        triggers = np.cumsum([row.shape is not None and row.shape.is_trigger for row in found])
         edge = int(np.searchsorted(triggers, max(0, trigger_space.FEW - self.queries.triggers), side="right"))
         for some in (slice(edge), slice(edge, None)):
-            if (self.queries.triggers < trigger_space.FEW) != self._are_few:
-                self._are_few = not self._are_few
-                self._repeats.forget()
-            self._repeats.register(Run(text, found[some], times[some]), self.run)
+            run = self._run_of(text, found[some], times[some])
+            for cohorts in cohorts_of(run, self._checked, self._first_clash(run.names)):
+                self.queries.add(cohorts)
+
+    def _run_of(self, text: str, rows: Sequence[Row], times: Sequence[int | None]) -> Run:
+        read, groups = reader_of(text, rows), []
+        for shape, numbers in grouped(row.shape for row in rows).items():
+            mine = [rows[number] for number in numbers]
+            assert shape is not None
+            groups.append(Group(shape, np.array(numbers), columns_of(mine), reader_of(text, mine)))
+
+        def by_itself(row: int) -> Query:
+            statement = read(row).statement
+            self._refuse_taken(statement, text)
+            return self._checked(statement, text)
+
+        since = np.array([ALWAYS if t is None else t for t in times], np.int64)
+        return Run([row.name for row in rows], [row.sql for row in rows], since, groups, by_itself)
+
+    def _first_clash(self, names: Sequence[str]) -> list[int]:
+        """The first whose name is taken, if there is one: there the run ends."""
+        folded = [name.casefold() for name in names]
+        distinct = set(folded)
+        if len(distinct) == len(folded) and not self._has_any(distinct):
+            return []
+        seen: set[str] = set()
+        for row, name in enumerate(folded):
+            if name in seen or self._kind_of(name):
+                return [row]
+            seen.add(name)
+        return []
 
     def run(self, statement: Statement, text: str) -> Listing | None:
         """Runs one statement; `text` is what its spans count in."""
@@ -188,7 +208,6 @@ class Planner:
                 name.back_to(mark)
             self.queries.back_to(queries)
             self._selects.forget()
-            self._repeats.forget()
             raise
 
     # ----- names
@@ -241,12 +260,12 @@ class Planner:
         found: Member = self._known(self.queries, kind if kind == "trigger" else "query", statement, text)
         return found
 
-    def _time_of(self, statement: Statement | Repeat, text: str) -> int:
-        if isinstance(statement, Repeat):
+    def _time_of(self, statement: Statement | Row, text: str) -> int:
+        if isinstance(statement, Row):
             time = time_of(constant_of(statement.at or ""))
             if time is not None and time <= self._latest():
                 return time
-            statement = read_repeat(text, statement)  # to say what is wrong with it
+            statement = read_row(text, statement)  # to say what is wrong with it
         assert isinstance(statement, At)
         return self._time(statement, text)
 
@@ -314,20 +333,18 @@ class Planner:
         options = declarations.options(statement.options, QUERIES_OPTIONS)
         format_ = declarations.format_option(options) or None
 
-        def begin(query: Query) -> int:
-            return ALWAYS if at is None else tick_end(at, query.stream.tick_us)
-
         try:
             table = load_queries(str(statement.path.value), format_, self._folder, self._data)
             self._refuse_taken_names(table)
-            found = list(QueryTable(self._reader, table, begin).cohorts())
+            run = QueryTable(table, at, self._reader.read).run()
+            found = [pair for cohorts in cohorts_of(run, self._checked) for pair in cohorts]
         except SanderlingError as e:
             if e.place is not None:
                 raise  # it points into a template
             span = statement.path.span
             hint = e.hint or "mend the file, or name another"
             raise type(e)(e.code, e.message, hint, Place.in_text(text, span.start, span.end)) from e
-        self.queries.add([(f.rows, f.cohort) for f in found])
+        self.queries.add(found)
 
     def _refuse_taken_names(self, table: QueryRows) -> None:
         seen: set[str] = set()
@@ -354,15 +371,11 @@ class Planner:
         kind = statement.kind.lower()
         names = self._names["query" if kind == "trigger" else kind]
         found = self._known(names, kind, statement, text)
+        self._refuse_in_use(kind, statement.name.text, text, statement.name.span)
         if isinstance(names, Queries):
-            self._refuse_in_use(kind, statement.name.text, text, statement.name.span)
-            self._repeats.forget()
-            end = None if at is None else tick_end(at, found.query.stream.tick_us)
-            names.end(statement.name.text, end)
+            names.end(statement.name.text, None if at is None else tick_end(at, found.query.stream.tick_us))
         else:
-            self._refuse_in_use(kind, statement.name.text, text, statement.name.span)
             self._selects.forget()
-            self._repeats.forget()
             names.remove(statement.name.text)
 
     def _refuse_in_use(self, kind: str, name: str, text: str, span: Span) -> None:
@@ -417,8 +430,8 @@ class Planner:
         return Listing(f"{self._kind_of(query.name)} {query.name}{begins}", ("column", "type"), rows)
 
 
-def _is_timed(statement: Statement | Repeat) -> bool:
-    return statement.at is not None if isinstance(statement, Repeat) else isinstance(statement, At)
+def _is_timed(statement: Statement | Row) -> bool:
+    return statement.at is not None if isinstance(statement, Row) else isinstance(statement, At)
 
 
 __all__ = ["Listing", "Planner"]

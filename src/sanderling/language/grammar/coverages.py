@@ -147,7 +147,7 @@ class CoverageParser(LineParser):
         self._match_r_paren()
         if len(values) not in (1, 2):
             raise self._wrong_count(first, f"a moving INSIDE got {len(values)} sizes")
-        sizes, spots = [float(v.value) for v in values], tuple(v.spot for v in values)
+        sizes, spots = [float(v.value) for v in values], tuple(_of_size(v.spot) for v in values)
         for start, size in zip(starts, sizes, strict=True):
             self._not_negative("radius" if len(sizes) == 1 else "length", size, start)
         return (
@@ -178,7 +178,7 @@ class CoverageParser(LineParser):
 
     def _circle(self, starts: list[Token], numbers: list[float], spots: Spots) -> CircleShape:
         self._not_negative("radius", numbers[2], starts[2])
-        return CircleShape(numbers[0], numbers[1], numbers[2], spots)
+        return CircleShape(numbers[0], numbers[1], numbers[2], (*spots[:2], _of_size(spots[2])))
 
     def _rect(self, numbers: list[float], spots: Spots) -> RectShape:
         return RectShape(numbers[0], numbers[1], numbers[2], numbers[3], spots)
@@ -265,3 +265,8 @@ class CoverageParser(LineParser):
                 "rings may neither cross themselves nor each other", first, self._prev,
             )  # fmt: skip
         return OutlineShape(shapely.to_wkb(shape))
+
+
+def _of_size(spot: Spot | None) -> Spot | None:
+    """A size with a minus is looked at, since it may be negative."""
+    return spot if spot is not None and spot.sign == 1 else None

@@ -1,5 +1,5 @@
-"""Many queries of one shape: read once, planned as columns.
+"""Many queries of one shape: planned once, then columns.
 
-repeats       statements of a script that repeat      ─┬─► recipes: which literal becomes what ──► cohorts
-query_table   rows of a table, REGISTER QUERIES       ─┘
+rows of a script ──────────────┬─► runs, by shape ──► shapes: planned once, literals as columns ──► cohorts
+rows of a table, query_table ──┘
 """

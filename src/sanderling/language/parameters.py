@@ -1,4 +1,4 @@
-"""A SELECT with parameters, `:side`, and the text it is when they have values."""
+"""A SELECT with parameters, `:side`: the text it is when they have values."""
 
 from __future__ import annotations
 
@@ -8,33 +8,35 @@ from itertools import accumulate, pairwise, repeat
 
 from sqlglot.tokenizer_core import TokenType
 
-from sanderling.language.parse import tokens_of
+from sanderling.language.parse import parse_template, tokens_of
+from sanderling.language.shapes import Column, Reading
 
 # Beside these a literal cannot become part of another word.
 APART = frozenset(" \t\r\n(),")
 
 
 @dataclass(frozen=True, slots=True)
-class Blanks:
+class Parametric:
     """`pieces[0] :parameters[0] pieces[1] :parameters[1] … pieces[-1]`."""
 
     pieces: tuple[str, ...]
     parameters: tuple[str, ...]
 
-    def filled(self, columns: Iterable[Sequence[str]], n: int) -> list[str]:
+    def filled(self, columns: Iterable[Column], n: int) -> list[str]:
         """The text of each of n rows; a column of literals for each place."""
         parts: list[Iterable[str]] = [repeat(self.pieces[0], n)]
         for literals, piece in zip(columns, self.pieces[1:], strict=True):
             parts += [literals, repeat(piece, n)]
         return list(map("".join, zip(*parts, strict=True)))
 
-    def ends(self, literals: Sequence[str]) -> list[int]:
-        """Where these literals end in the text."""
+    def read(self, text: str, literals: Sequence[str]) -> Reading:
+        """The text with these literals."""
         pairs = zip(self.pieces, literals, strict=False)
-        return list(accumulate(len(piece) + len(literal) for piece, literal in pairs))
+        ends = list(accumulate(len(piece) + len(literal) for piece, literal in pairs))
+        return Reading(parse_template(text), text, literals, ends)
 
 
-def blanks_of(text: str) -> Blanks:
+def parametric(text: str) -> Parametric:
     """Takes a template apart at its parameters; those in quotes and comments are none."""
     tokens = tokens_of(text)
     while tokens and tokens[-1].token_type == TokenType.SEMICOLON:
@@ -49,7 +51,7 @@ def blanks_of(text: str) -> Blanks:
             start = name.end + 1
     first, *others = [*pieces, text[start:]]
     last = len(others) - 1
-    return Blanks(
+    return Parametric(
         (_apart(first, False, bool(others)), *(_apart(p, True, i < last) for i, p in enumerate(others))),
         tuple(parameters),
     )
