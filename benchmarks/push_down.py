@@ -43,7 +43,7 @@ QUERY = "SELECT id FROM objects WHERE {what}speed < {speed!r} INSIDE ({x1!r}, {y
 JUDGES = {"NumPy": "", "DuckDB": "abs(speed) >= 0 AND "}
 
 
-class Always:
+class Always(Chooser):
     """One order, whatever is counted."""
 
     def __init__(self, first: First):
@@ -60,7 +60,7 @@ class Always:
 
 
 @dataclass
-class Counted:
+class Counted(Chooser):
     """Counts the rows that the order in force judges, and leaves the choice to another."""
 
     by: Chooser

@@ -34,6 +34,13 @@ from sanderling.state import saved
 from sanderling.state.plans import PLANS
 
 
+class ByPair(ByCounts):
+    """Judges every condition pair by pair, however few there are."""
+
+    def judges_readings(self) -> bool:
+        return False
+
+
 class Copies:
     """A shard or merge partition, what was saved of it, and another copy for turns."""
 

@@ -21,7 +21,7 @@ from sanderling.operate.where.orders import BY_DUCKDB, PLAINLY, ByCounts, Choose
 from sanderling.plan.explain.explain import explain_query
 from sanderling.plan.planner import Planner
 from sanderling.plans.selection import First
-from tests.engine.direct import DirectRun
+from tests.engine.direct import ByPair, DirectRun
 
 OBJECTS, TICKS = 3_000, 60
 CARS = """
@@ -38,7 +38,7 @@ NOBODY = f"REGISTER QUERY q AS SELECT id FROM cars WHERE {JUDGED} > 100 INSIDE (
 
 
 @dataclass
-class Watched:
+class Watched(Chooser):
     """Chooses by counts, from an order of ours on, and remembers where it changed its mind."""
 
     begin: First
@@ -207,3 +207,9 @@ def test_what_stays_in_a_region_is_judged_again_when_its_condition_changes(
     )
     run.feed_file("cars", path)
     assert [json.loads(line)["sign"] for line in run.updates] == [1, -1, 1]
+
+
+def test_where_everything_is_judged_pair_by_pair_nothing_is_judged_beforehand() -> None:
+    for chooser, is_beforehand in ((ByCounts(), True), (ByPair(), False)):
+        asks = begun(NOBODY, chooser).engines[0].streams["cars"].asks
+        assert bool(asks.conditions) == is_beforehand and bool(asks.by_pair) != is_beforehand

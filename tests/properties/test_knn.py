@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 
 from sanderling.operate.nearest import neighbourhood
-from sanderling.operate.where import asks
+from sanderling.operate.where.orders import ByCounts
+from tests.engine.direct import ByPair
 from tests.properties.runs import RELAXED, Cut, check, cuts, fences
 from tests.properties.worlds import World, worlds
 
@@ -24,7 +25,6 @@ def test_the_nearest_are_told_as_they_change(
     """Also where every condition is judged object by object, and cells are made anew all the time."""
     with pytest.MonkeyPatch.context() as patch:
         if is_judged:
-            patch.setattr(asks, "distinct_conditions", lambda template, constants, is_everywhere: None)
             patch.setattr(neighbourhood, "FIT_LASTS", 0)
             patch.setattr(neighbourhood, "WORTH_FITTING", 0)
-        check(world, cut, fences, tmp_path)
+        check(world, cut, fences, tmp_path, ByPair if is_judged else ByCounts)

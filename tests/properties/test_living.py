@@ -16,11 +16,10 @@ from hypothesis import strategies as st
 from sanderling import arrays
 from sanderling.clock import show_time
 from sanderling.operate.nearest import neighbourhood
-from sanderling.operate.where import asks
 from sanderling.operate.where.orders import ByCounts, Chooser
 from sanderling.plan.grow.living import LivingPlan
 from tests import oracle
-from tests.engine.direct import DirectRun
+from tests.engine.direct import ByPair, DirectRun
 from tests.oracle.oracle import answer, arrive, comparable, now_at, tick_end
 from tests.properties.runs import RELAXED, declarations, engine_updates, fences, write_csv
 from tests.properties.worlds import SECOND, SHAPES, Ask, World, ask, worlds
@@ -148,11 +147,11 @@ def test_queries_come_and_go(
     """Also where every condition is judged object by object, and everything is tidied up all the time."""
     with pytest.MonkeyPatch.context() as patch:
         if is_restless:
-            patch.setattr(asks, "distinct_conditions", lambda template, constants, is_everywhere: None)
             patch.setattr(neighbourhood, "FIT_LASTS", 0)
             patch.setattr(neighbourhood, "WORTH_FITTING", 0)
             patch.setattr(arrays, "WORTH_COMPACTING", 0)
-        run_and_check(tale, cuts, shards, empty, turns, fences, tmp_path)
+        chooser = ByPair if is_restless else ByCounts
+        run_and_check(tale, cuts, shards, empty, turns, fences, tmp_path, chooser)
 
 
 def run_and_check(

@@ -10,7 +10,7 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sanderling.operate.where.orders import Ordered
+from sanderling.operate.where.orders import Chooser, Ordered
 from sanderling.plans.selection import First
 from tests.long import so_many
 from tests.properties.runs import RELAXED, Cut, check, cuts, fences
@@ -44,7 +44,7 @@ def has_condition(asked: Ask) -> bool:
     return any(condition.split("{")[0] in asked.sql for condition in CONDITIONS)
 
 
-class Fickle:
+class Fickle(Chooser):
     """Decides by chance at the end of every batch, and tries every now and then what INSIDE would find."""
 
     def __init__(self, seed: int):
@@ -62,7 +62,7 @@ class Fickle:
         return self.random.choice([First.WHERE, First.INSIDE, First.INSIDE, None])
 
 
-class Firm:
+class Firm(Chooser):
     """Never changes its mind."""
 
     def at_first(self, conditions: int) -> First:

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from sanderling import arrays
 from sanderling.operate.inside import meet
-from sanderling.operate.where import asks
+from sanderling.operate.where.orders import ByCounts
 from sanderling.operate.window import until, whereabouts
 from sanderling.plan.grow.living import LivingPlan
 from sanderling.plans.plan import NEVER
-from tests.engine.direct import DirectRun
+from tests.engine.direct import ByPair, DirectRun
 from tests.long import so_many
 from tests.properties.runs import RELAXED, Cut, check, cuts, declarations, engine_updates, fences, write_csv
 from tests.properties.worlds import SECOND, SHAPES, World, ask, worlds
@@ -32,12 +32,11 @@ def test_changes_are_the_difference_of_two_answers(
     """Also where every condition is judged reading by reading, and everything is tidied up all the time."""
     with pytest.MonkeyPatch.context() as patch:
         if is_restless:
-            patch.setattr(asks, "distinct_conditions", lambda template, constants, is_everywhere: None)
             patch.setattr(until, "AT_ONCE", 1)
             patch.setattr(meet, "WORTH_A_GRID", 0)
             patch.setattr(whereabouts, "STRIDE", 1)
             patch.setattr(arrays, "WORTH_COMPACTING", 0)
-        check(world, cut, fences, tmp_path)
+        check(world, cut, fences, tmp_path, ByPair if is_restless else ByCounts)
 
 
 @st.composite

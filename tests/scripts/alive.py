@@ -52,7 +52,9 @@ class Alive:
         if self.run is None:
             p = self.profile
             plan = self.living.start().plan
-            self.run = DirectRun(plan, p.shards, p.slice_bytes, p.empty_between, p.takes_turns, self.living)
+            self.run = DirectRun(
+                plan, p.shards, p.slice_bytes, p.empty_between, p.takes_turns, self.living, p.chooser
+            )
         return self.run
 
     def _execute(self, text: str) -> tuple[Listing, ...]:

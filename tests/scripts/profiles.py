@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sanderling.operate.where.orders import ByCounts, Chooser
 from sanderling.plan.logical import Rule
 from sanderling.plan.rules import RULES
+from tests.engine.direct import ByPair
 from tests.long import so_many
 
 
@@ -16,7 +18,7 @@ class Profile:
     empty_between: bool = False
     restart_each: bool = False
     rules: tuple[Rule, ...] = RULES
-    is_by_pair: bool = False  # every condition judged pair by pair, none beforehand
+    chooser: type[Chooser] = ByCounts
     takes_turns: bool = False
 
 
@@ -28,7 +30,7 @@ ALL = {
     "many shards": Profile(shards=7),
     "restart after every feed": Profile(shards=2, restart_each=True),
     "copies of a shard take turns": Profile(shards=2, slice_bytes=1, takes_turns=True),
-    "conditions judged pair by pair": Profile(is_by_pair=True),
+    "conditions judged pair by pair": Profile(chooser=ByPair),
     "rewrites off": Profile(rules=()),
 }
 # Several at once: what would show of one of them shows of these.
@@ -36,7 +38,7 @@ TOGETHER = {
     "whole batches": Profile(),
     "many shards, rewrites off": Profile(shards=7, rules=()),
     "one row a batch, copies of a shard take turns, pair by pair": Profile(
-        shards=2, slice_bytes=1, takes_turns=True, is_by_pair=True
+        shards=2, slice_bytes=1, takes_turns=True, chooser=ByPair
     ),
     "an empty batch between any two, restart after every feed": Profile(
         shards=2, slice_bytes=1, empty_between=True, restart_each=True

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from sanderling.operate.inside import moving
-from sanderling.operate.where import asks
 from tests.scripts.alive import Alive
 from tests.scripts.profiles import KNOWN, PROFILES
 from tests.scripts.steps import read_script
@@ -39,8 +38,6 @@ def check(
 ) -> None:
     if KNOWN[profile].takes_turns:
         monkeypatch.setattr(moving, "WORTH_ORDERING", 0)
-    if KNOWN[profile].is_by_pair:
-        monkeypatch.setattr(asks, "distinct_conditions", lambda template, constants, is_everywhere: None)
     script = read_script(path)
     said = Alive(KNOWN[profile], folder).play(script)
     if accept and profile == "whole batches":

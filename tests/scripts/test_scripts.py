@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from sanderling.operate.inside import moving
-from sanderling.operate.where import asks
 from sanderling.plan.logical import Rule
 from sanderling.plan.rules import RULES
 from tests.engine.direct import DirectRun
@@ -40,8 +39,6 @@ def test_script(
 ) -> None:
     if PROFILES[profile].takes_turns:
         monkeypatch.setattr(moving, "WORTH_ORDERING", 0)
-    if PROFILES[profile].is_by_pair:
-        monkeypatch.setattr(asks, "distinct_conditions", lambda template, constants, is_everywhere: None)
     script, story = told(path, PROFILES[profile].rules)
     said = play(script, story, PROFILES[profile], tmp_path)
     if accept and profile == "whole batches":
@@ -65,7 +62,12 @@ def play(script: Script, story: Story, profile: Profile, folder: Path) -> dict[i
     """What each step says, by its line."""
     said = dict(story.said)
     run = DirectRun(
-        story.plan, profile.shards, profile.slice_bytes, profile.empty_between, profile.takes_turns
+        story.plan,
+        profile.shards,
+        profile.slice_bytes,
+        profile.empty_between,
+        profile.takes_turns,
+        chooser=profile.chooser,
     )
     feeds = {f.step.line: f for f in story.feeds}
     for step in script.steps:

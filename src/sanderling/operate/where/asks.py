@@ -88,7 +88,8 @@ class Asks:
         """Which comes first, WHERE or INSIDE: judged by the reading, or by the pair."""
         kinds = self.plan.regions.kind[self.plan.regions.template == template.id]
         is_everywhere = template.over is not Over.NOW and bool(are_everywhere(kinds).all())
-        found = distinct_conditions(template, constants, is_everywhere)
+        by_reading = self.orders.chooser.judges_readings()
+        found = distinct_conditions(template, constants, is_everywhere) if by_reading else None
         if is_everywhere and template.is_sighted:
             assert template.where is not None
             slots = slots_of(template.where, constants, self._types())

@@ -94,6 +94,10 @@ class Ordered:
 class Chooser(Protocol):
     """Decides on orders; a seam for tests and benchmarks."""
 
+    def judges_readings(self) -> bool:
+        """Whether conditions may be judged reading by reading at all, or only pair by pair."""
+        return True
+
     def at_first(self, conditions: int) -> First:
         """Before anything is counted."""
         ...
@@ -107,7 +111,7 @@ class Chooser(Protocol):
         ...
 
 
-class ByCounts:
+class ByCounts(Chooser):
     """The cheaper one by what was counted, if it is cheaper by far, and after enough to go by."""
 
     def at_first(self, conditions: int) -> First:
