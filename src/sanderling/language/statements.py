@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
+from sanderling.errors import Place
 from sanderling.plans.window import Window
 
 
@@ -15,6 +16,9 @@ class Span:
 
     start: int
     end: int
+
+    def place_in(self, text: str) -> Place:
+        return Place.in_text(text, self.start, self.end)
 
 
 @dataclass(frozen=True, slots=True)

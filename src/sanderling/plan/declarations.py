@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from sanderling.catalog import Column, Stream
 from sanderling.clock import duration_us
-from sanderling.errors import Place, QueryError, did_you_mean
+from sanderling.errors import QueryError, did_you_mean
 from sanderling.language.grammar.dialect import unknown_type
 from sanderling.language.statements import ColumnDef, CreateStream, CreateTable, Name, Span, Value
 from sanderling.types import LARGEST, type_named
@@ -31,7 +31,7 @@ class Declarations:
         self.text = text
 
     def refuse(self, code: str, message: str, hint: str, span: Span) -> QueryError:
-        return QueryError(code, message, hint, Place.in_text(self.text, span.start, span.end))
+        return QueryError(code, message, hint, span.place_in(self.text))
 
     def stream(self, statement: CreateStream) -> Stream:
         columns = self.columns(statement.columns)

@@ -12,7 +12,7 @@ import numpy as np
 
 from sanderling.catalog import History, Names, Stream, Table
 from sanderling.clock import show_duration, show_time, tick_end
-from sanderling.errors import ODD_CHARACTER, Place, QueryError, SanderlingError, did_you_mean
+from sanderling.errors import ODD_CHARACTER, QueryError, SanderlingError, did_you_mean
 from sanderling.figures.figures import Tally
 from sanderling.ingest.query_rows import QueryRows, load_queries
 from sanderling.language import parse_script, read_script
@@ -155,7 +155,7 @@ class Planner:
             if isinstance(statement, (At, CreateStream)) or (
                 isinstance(statement, Drop) and statement.kind == "STREAM"
             ):
-                place = Place.in_text(text, statement.span.start, statement.span.end)
+                place = statement.span.place_in(text)
                 raise QueryError(
                     "query.not_timed", "this statement cannot stand after AT", "leave out AT", place
                 )
@@ -233,7 +233,7 @@ class Planner:
         name = statement.name
         kind = self._kind_of(name.text)
         if kind:
-            place = Place.in_text(text, name.span.start, name.span.end)
+            place = name.span.place_in(text)
             hint = f"choose another name, or DROP {kind.upper()} {name.text} first"
             raise QueryError("query.name_taken", f'a {kind} is named "{name.text}" already', hint, place)
 
@@ -250,7 +250,7 @@ class Planner:
                 else did_you_mean(name.text, [n for n in names if self._kind_of(n) == kind])
                 or f"there is no {kind} yet"
             )
-            place = Place.in_text(text, name.span.start, name.span.end)
+            place = name.span.place_in(text)
             raise QueryError(f"query.unknown_{kind}", f'no {kind} is named "{name.text}"', hint, place)
         return found
 
@@ -276,7 +276,7 @@ class Planner:
     def _time(self, statement: At, text: str) -> int:
         time = time_of(statement.time.value)
         if time is None or time > self._latest():
-            place = Place.in_text(text, statement.time.span.start, statement.time.span.end)
+            place = statement.time.span.place_in(text)
             hint = "AT '2008-05-23 19:00:00' (UTC), or a number of seconds since 1970"
             raise QueryError("query.bad_time", f"this is not a time: {statement.time.value}", hint, place)
         return time
@@ -304,7 +304,7 @@ class Planner:
             key_codes = ("query.duplicate_key", "query.missing_key_value", "query.unknown_column")
             span = statement.key.span if e.code in key_codes else options["path"].span
             hint = e.hint or "mend the file, or name another"
-            raise type(e)(e.code, e.message, hint, Place.in_text(text, span.start, span.end)) from e
+            raise type(e)(e.code, e.message, hint, span.place_in(text)) from e
         place = declarations.table_place(statement, found)
         key = next(c.name for c in found if c.name.casefold() == statement.key.text.casefold())
         return Table(statement.name.text, found, key, History.of(rows), region, path, format_, place, within)
@@ -343,7 +343,7 @@ class Planner:
                 raise  # it points into a template
             span = statement.path.span
             hint = e.hint or "mend the file, or name another"
-            raise type(e)(e.code, e.message, hint, Place.in_text(text, span.start, span.end)) from e
+            raise type(e)(e.code, e.message, hint, span.place_in(text)) from e
         self.queries.add(found)
 
     def _refuse_taken_names(self, table: QueryRows) -> None:
@@ -391,7 +391,7 @@ class Planner:
             raise QueryError(
                 "query.in_use", f'{kind} "{name}" is used by {what} "{user}"',
                 f"DROP {what.upper()} {user} first",
-                Place.in_text(text, span.start, span.end),
+                span.place_in(text),
             )  # fmt: skip
 
     # ----- what exists

@@ -351,7 +351,7 @@ class Sanderling(Spark):
                         "query.missing_clause",
                         f'{kind.lower()} "{name.text}" has no {word} clause',
                         f"add {word} and the column{'s' if word == 'LOCATION' else ''} it names",
-                        Place.in_text(self.sql, name.span.start, name.span.end),
+                        name.span.place_in(self.sql),
                     )
             return clauses
 

@@ -16,7 +16,7 @@ from sqlglot import exp
 
 from sanderling import relational
 from sanderling.catalog import Column, Stream, Table
-from sanderling.errors import Place, QueryError, did_you_mean
+from sanderling.errors import QueryError, did_you_mean
 from sanderling.language.grammar.dialect import LocationInside, unknown_type
 from sanderling.language.grammar.trigger import Duration
 from sanderling.language.statements import Span, Spot
@@ -156,7 +156,7 @@ class Scope:
             span = span_of(near)
             near = near.parent
         span = span or self.span
-        return QueryError(code, message, hint, Place.in_text(self.text, span.start, span.end))
+        return QueryError(code, message, hint, span.place_in(self.text))
 
     def word_of(self, node: exp.Expr) -> str:
         """The first word of a node as its author wrote it."""

@@ -15,7 +15,7 @@ import pyarrow as pa
 from sanderling.arrays import I64
 from sanderling.catalog import Table
 from sanderling.clock import tick_end
-from sanderling.errors import Place, QueryError
+from sanderling.errors import QueryError
 from sanderling.language.statements import CreateStream, Drop, Statement
 from sanderling.plan.build.build import Templates, build, with_tables
 from sanderling.plan.grow.table_changes import Read
@@ -95,10 +95,9 @@ class LivingPlan(Planner):
             isinstance(statement, Drop) and statement.kind == "STREAM"
         )
         if self._now is not None and is_about_stream:
-            place = Place.in_text(text, statement.span.start, statement.span.end)
             raise QueryError(
                 "query.already_running", "streams cannot come and go while the session runs",
-                "declare all streams before it starts", place,
+                "declare all streams before it starts", statement.span.place_in(text),
             )  # fmt: skip
         return super().run(statement, text)
 

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from sanderling import relational
 from sanderling.arrays import I64, Bools
 from sanderling.catalog import Column, Table
-from sanderling.errors import Place, QueryError, SanderlingError, did_you_mean
+from sanderling.errors import QueryError, SanderlingError, did_you_mean
 from sanderling.ingest.judge import is_empty
 from sanderling.ingest.tables import Loaded, load_table
 from sanderling.ingest.types.convert import convert
@@ -68,7 +68,7 @@ class TableChanges:
         return table if is_same else replace(table, history=history)
 
     def refuse(self, code: str, message: str, hint: str, span: Span) -> QueryError:
-        return QueryError(code, message, hint, Place.in_text(self.text, span.start, span.end))
+        return QueryError(code, message, hint, span.place_in(self.text))
 
     # ----- INSERT INTO
 
@@ -180,7 +180,7 @@ class TableChanges:
         except SanderlingError as e:
             span = change.name.span
             hint = e.hint or "mend the file"
-            raise type(e)(e.code, e.message, hint, Place.in_text(self.text, span.start, span.end)) from e
+            raise type(e)(e.code, e.message, hint, span.place_in(self.text)) from e
         return rows
 
 

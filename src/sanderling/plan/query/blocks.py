@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from sanderling.catalog import Stream, Table
-from sanderling.errors import Place, QueryError, did_you_mean
+from sanderling.errors import QueryError, did_you_mean
 from sanderling.language.grammar.dialect import LocationInside
 from sanderling.language.statements import InsideTarget, NearestTarget, Span, WindowClause
 from sanderling.plan.expressions.check import span_of
@@ -186,7 +186,7 @@ class Block:
         return self.refuse_at(span_of(node) or self.span, code, message, hint)
 
     def refuse_at(self, span: Span, code: str, message: str, hint: str) -> QueryError:
-        return QueryError(code, message, hint, Place.in_text(self.text, span.start, span.end))
+        return QueryError(code, message, hint, span.place_in(self.text))
 
     # ----- WHERE
 

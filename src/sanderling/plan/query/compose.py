@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from sanderling.catalog import Column
-from sanderling.errors import Place, QueryError
+from sanderling.errors import QueryError
 from sanderling.language.parse import deep_recursion, too_deep
 from sanderling.language.statements import Name, RegisterQuery
 from sanderling.plan.build.asked import Asked
@@ -43,10 +43,9 @@ class QueryReader:
             answer = work.query(statement.select, text, statement)
             refuse_too_large(answer.node, statement.name.span, text)
             if nodes.is_table(answer.node):
-                place = Place.in_text(text, statement.name.span.start, statement.name.span.end)
                 raise QueryError(
                     "query.missing_stream", "a continuous query reads a stream; FROM names only tables",
-                    "CREATE STREAM first", place,
+                    "CREATE STREAM first", statement.name.span.place_in(text),
                 )  # fmt: skip
             with deep_recursion():
                 found = finished(answer, self.rules, work.constants, work.asked, work.tables, work.queries)
@@ -61,10 +60,9 @@ def refuse_other_ticks(scans: Sequence[Scan], name: Name, text: str) -> None:
     ticks = {scan.stream.tick_us: scan.stream.name for scan in scans}
     if len(ticks) > 1:
         first, second = list(ticks.values())[:2]
-        place = Place.in_text(text, name.span.start, name.span.end)
         raise QueryError(
             "query.different_ticks", f'"{first}" and "{second}" have different ticks',
-            "declare the same tick for both", place,
+            "declare the same tick for both", name.span.place_in(text),
         )  # fmt: skip
 
 

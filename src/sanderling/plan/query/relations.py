@@ -129,7 +129,7 @@ class Relations:
             raise QueryError(
                 "query.missing_join", f'nothing joins "{scope.table.name}" with "{scope.stream.name}"',
                 f"add WHERE {scope.aliases[0]}.location INSIDE {scope.aliases[1]}.region",
-                Place.in_text(scope.text, span.start, span.end),
+                span.place_in(scope.text),
             )  # fmt: skip
         if not targets:
             return None, ()
@@ -181,14 +181,14 @@ class Relations:
         found = inner if target.is_inner else exterior_of(inner)
         if found is None or (target.is_inner and exterior_of(inner) is None):
             message, hint = no_exterior(inner)
-            place = Place.in_text(text, target.name.span.start, target.name.span.end)
+            place = target.name.span.place_in(text)
             raise QueryError("query.bad_coverage", message, hint, place)
         return found
 
     def _named(self, name: Name, text: str) -> Coverage:
         region = self.regions.get(name.text)
         if region is None:
-            place = Place.in_text(text, name.span.start, name.span.end)
+            place = name.span.place_in(text)
             hint = did_you_mean(name.text, self.regions) or "CREATE REGION first, or write a coverage"
             raise QueryError("query.unknown_region", f'no region is named "{name.text}"', hint, place)
         return region
@@ -199,7 +199,7 @@ class Relations:
         """What the query asks the nearest of, checked."""
         target = statement.nearest
         if target is not None and scope.table is not None:
-            place = Place.in_text(scope.text, target.k.span.start, target.k.span.end)
+            place = target.k.span.place_in(scope.text)
             hint = "register one query for each region"
             raise QueryError("query.unsupported", "kNN does not join a table yet", hint, place)
         if target is not None and target.focal is not None:
@@ -215,19 +215,18 @@ class Relations:
             bits = column.type.arrow.bit_width
             fits = -(2 ** (bits - 1)) <= value < 2 ** (bits - 1)
         if not fits:
-            place = Place.in_text(scope.text, span.start, span.end)
             hint = f"write '{value}'"
             if column.type.is_integer:
                 hint = "write it as a whole number without quotes, within the range of its type"
             raise QueryError(
                 "query.wrong_type", f"the key {column.name} is {column.type.name}, this focal object is not",
-                hint, place,
+                hint, span.place_in(scope.text),
             )  # fmt: skip
 
 
 def _place(text: str, node: exp.Expr | None, fallback: Span) -> Place:
     span = (span_of(node) if node is not None else None) or fallback
-    return Place.in_text(text, span.start, span.end)
+    return span.place_in(text)
 
 
 def _has_only(node: exp.Expr, *parts: str) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from sanderling import relational
-from sanderling.errors import Place, QueryError, did_you_mean
+from sanderling.errors import QueryError, did_you_mean
 from sanderling.language.grammar.dialect import LocationInside
 from sanderling.language.parse import too_deep
 from sanderling.language.statements import RegisterQuery
@@ -61,7 +61,7 @@ class SelectPlanner:
         if clause is None:
             return None
         if statement.nearest is not None:
-            place = Place.in_text(scope.text, clause.span.start, clause.span.end)
+            place = clause.span.place_in(scope.text)
             hint = "kNN is of each object's last reading; leave out WINDOW"
             raise QueryError("query.unsupported", "kNN does not take a WINDOW yet", hint, place)
         if clause.condition is None:

@@ -15,7 +15,7 @@ import numpy as np
 from sqlglot import exp
 
 from sanderling.catalog import Stream
-from sanderling.errors import Place, QueryError, did_you_mean
+from sanderling.errors import QueryError, did_you_mean
 from sanderling.language.parse import deep_recursion, too_deep
 from sanderling.language.statements import CreateTrigger, Name, RegisterQuery, Span
 from sanderling.plan.declarations import Declarations
@@ -140,7 +140,7 @@ class Trigger:
         return chosen
 
     def _refuse(self, code: str, message: str, hint: str, span: Span) -> QueryError:
-        return QueryError(code, message, hint, Place.in_text(self.text, span.start, span.end))
+        return QueryError(code, message, hint, span.place_in(self.text))
 
     # ----- WHEN
 
