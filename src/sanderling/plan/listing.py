@@ -1,8 +1,16 @@
-"""What a script asks to see."""
+"""What a script asks to see: SHOW and DESCRIBE. EXPLAIN has a folder of its own."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+
+from sanderling.catalog import Stream, Table
+from sanderling.clock import show_duration, show_time
+from sanderling.language.statements import Coverage
+from sanderling.plan.build.areas import word_of
+from sanderling.plan.many.cohorts import Member
+from sanderling.plans.plan import ALWAYS
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,3 +20,40 @@ class Listing:
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+
+
+def shown(
+    kind: str, streams: Iterable[Stream], tables: Iterable[Table], regions: Mapping[str, Coverage | None],
+    queries: Iterable[Member],
+) -> Listing:  # fmt: skip
+    """SHOW: all there is of a kind; triggers are among the queries."""
+    rows: Iterable[tuple[str, ...]]
+    match kind:
+        case "STREAMS":
+            columns = "name columns key tick lateness path"
+            rows = (
+                (
+                    s.name, f"{len(s.columns)}", s.key, show_duration(s.tick_us),
+                    show_duration(s.lateness_us), s.path or "",
+                )
+                for s in streams
+            )  # fmt: skip
+        case "TABLES":
+            columns = "name columns key rows"
+            rows = ((t.name, f"{len(t.columns)}", t.key, f"{t.rows.num_rows}") for t in tables)
+        case "REGIONS":
+            columns = "name shape"
+            rows = ((name, word_of(region)) for name, region in regions.items())
+        case _:
+            columns = "name stream sql"
+            mine = (q for q in queries if q.query.is_trigger == (kind == "TRIGGERS"))
+            rows = ((q.name, q.query.stream.name, q.sql) for q in mine)
+    return Listing(kind.lower(), tuple(columns.split()), tuple(rows))
+
+
+def described(asked: Member) -> Listing:
+    """DESCRIBE: the columns that a query or trigger tells."""
+    kind = "trigger" if asked.query.is_trigger else "query"
+    begins = "" if asked.begin == ALWAYS else f", from {show_time(asked.begin)}"
+    rows = tuple((output.name, output.type.name) for output in asked.query.outputs)
+    return Listing(f"{kind} {asked.name}{begins}", ("column", "type"), rows)

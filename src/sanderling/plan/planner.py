@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from sanderling.catalog import History, Names, Stream, Table
-from sanderling.clock import show_duration, show_time, tick_end
+from sanderling.clock import tick_end
 from sanderling.errors import ODD_CHARACTER, QueryError, SanderlingError, did_you_mean
 from sanderling.figures.figures import Tally
 from sanderling.ingest.query_rows import QueryRows, load_queries
@@ -38,13 +38,12 @@ from sanderling.language.statements import (
     Statement,
     TableChange,
 )
-from sanderling.plan.build.areas import word_of
 from sanderling.plan.build.build import build_plan
 from sanderling.plan.declarations import QUERIES_OPTIONS, TABLE_OPTIONS, Declarations
 from sanderling.plan.explain.explain import explain_query
 from sanderling.plan.expressions.times import LAST_US, time_of
 from sanderling.plan.grow.table_changes import Read, TableChanges, read_in
-from sanderling.plan.listing import Listing
+from sanderling.plan.listing import Listing, described, shown
 from sanderling.plan.logical import Query, Rule
 from sanderling.plan.many.cohorts import Cohort, Member, Queries
 from sanderling.plan.many.query_table import QueryTable
@@ -179,9 +178,12 @@ class Planner:
             case Drop():
                 self._drop(statement, text, at)
             case Show():
-                return self._show(statement.kind)
+                return shown(
+                    statement.kind, self.streams.values(), self.tables.values(),
+                    {name: self.regions.get(name) for name in self.regions}, self.queries.values(),
+                )  # fmt: skip
             case DescribeQuery():
-                return self._describe(statement, text)
+                return described(self._asked(statement, text))
             case Explain():
                 registered = self._asked(statement, text)
                 if statement.is_analyze and self.figures is None:
@@ -393,41 +395,6 @@ class Planner:
                 f"DROP {what.upper()} {user} first",
                 span.place_in(text),
             )  # fmt: skip
-
-    # ----- what exists
-
-    def _show(self, kind: str) -> Listing:
-        if kind == "STREAMS":
-            rows = [
-                (
-                    s.name,
-                    f"{len(s.columns)}",
-                    s.key,
-                    show_duration(s.tick_us),
-                    show_duration(s.lateness_us),
-                    s.path or "",
-                )
-                for s in self.streams.values()
-            ]
-            return Listing("streams", ("name", "columns", "key", "tick", "lateness", "path"), tuple(rows))
-        if kind == "TABLES":
-            found = [(t.name, f"{len(t.columns)}", t.key, f"{t.rows.num_rows}") for t in self.tables.values()]
-            return Listing("tables", ("name", "columns", "key", "rows"), tuple(found))
-        if kind == "REGIONS":
-            shapes = [(n, word_of(self.regions.get(n))) for n in self.regions]
-            return Listing("regions", ("name", "shape"), tuple(shapes))
-        queries = [
-            (q.name, q.query.stream.name, q.sql)
-            for q in self.queries.values()
-            if self._is_trigger(q) == (kind == "TRIGGERS")
-        ]
-        return Listing(kind.lower(), ("name", "stream", "sql"), tuple(queries))
-
-    def _describe(self, statement: DescribeQuery, text: str) -> Listing:
-        query = self._asked(statement, text)
-        begins = "" if query.begin == ALWAYS else f", from {show_time(query.begin)}"
-        rows = tuple((o.name, o.type.name) for o in query.query.outputs)
-        return Listing(f"{self._kind_of(query.name)} {query.name}{begins}", ("column", "type"), rows)
 
 
 def _is_timed(statement: Statement | Row) -> bool:
