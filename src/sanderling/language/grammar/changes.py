@@ -5,34 +5,17 @@ A mix-in of the dialect's parser. What is inserted are constants; an area is wri
 
 from __future__ import annotations
 
-from typing import Any
-
 from sqlglot.tokenizer_core import Token, TokenType
 
+from sanderling.language.grammar.mixin import Mixin
 from sanderling.language.statements import Cell, DeleteFrom, InsertInto, Name, RefreshTable, Span, TableChange
 
 CONSTANTS = {TokenType.TRUE: True, TokenType.FALSE: False, TokenType.NULL: None}
 FIRST_WORDS = ("INSERT", "DELETE", "REFRESH")
 
 
-class ChangeParser:
+class ChangeParser(Mixin):
     """Reads changes of tables from the token stream; to be mixed into a sqlglot parser."""
-
-    # What the sqlglot parser and the other mix-ins bring.
-    _curr: Any
-    _prev: Any
-    _match: Any
-    _match_l_paren: Any
-    _match_r_paren: Any
-    _match_text_seq: Any
-    _advance: Any
-    _parse_where: Any
-    _expect: Any
-    _name: Any
-    _value: Any
-    _is_coverage: Any
-    _parse_coverage: Any
-    _span_from: Any
 
     def _parse_table_change(self, first: Token) -> TableChange:
         self._advance()

@@ -6,8 +6,6 @@ negative radius, an open or self-crossing ring) is refused here, where its text 
 
 from __future__ import annotations
 
-from typing import Any
-
 import shapely
 from sqlglot.tokenizer_core import Token, TokenType
 
@@ -40,20 +38,6 @@ COVERAGES = ", ".join([*IN_PARENTHESES, *(" ".join(words) for words in TWO_WORDS
 
 class CoverageParser(LineParser):
     """Reads coverages from the token stream; to be mixed into a sqlglot parser."""
-
-    # What the sqlglot parser brings.
-    _curr: Any
-    _prev: Any
-    _next: Any
-    _tokens: Any
-    _match: Any
-    _match_l_paren: Any
-    _match_r_paren: Any
-    _match_text_seq: Any
-    _advance: Any
-    raise_error: Any
-    refuse: Any
-    _name: Any
 
     def _value(self, what: str) -> Value:
         first = self._curr

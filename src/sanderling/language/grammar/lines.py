@@ -7,10 +7,10 @@ itself with its ends that go on) is refused here, where its text is at hand.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
 
 from sqlglot.tokenizer_core import Token, TokenType
 
+from sanderling.language.grammar.mixin import Mixin
 from sanderling.language.statements import (
     CircleShape,
     Coverage,
@@ -39,23 +39,8 @@ from sanderling.space.outline import (
 SIDES = {"LEFT": LEFT, "RIGHT": RIGHT, "ON": ON}
 
 
-class LineParser:
+class LineParser(Mixin):
     """Reads lines from the token stream; to be mixed into a sqlglot parser."""
-
-    # What the parser of coverages and that of sqlglot bring.
-    _curr: Any
-    _prev: Any
-    _match: Any
-    _match_l_paren: Any
-    _match_r_paren: Any
-    _match_text_seq: Any
-    _finite: Any
-    _not_negative: Any
-    _is_coverage: Any
-    _parse_coverage: Any
-    _name: Any
-    raise_error: Any
-    refuse: Any
 
     def _points(self) -> list[Point]:
         """x y, x y, … up to the closing parenthesis."""

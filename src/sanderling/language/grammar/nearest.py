@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from sqlglot.tokenizer_core import Token, TokenType
 
 from sanderling.errors import QueryError
+from sanderling.language.grammar.mixin import Mixin
 from sanderling.language.statements import NearestTarget, Value
 
 FORMS = "kNN takes (k, x, y) or ('M', k, id)"
@@ -19,20 +18,8 @@ def is_count(k: object) -> bool:
     return isinstance(k, int) and 1 <= k <= LARGEST_K
 
 
-class NearestParser:
+class NearestParser(Mixin):
     """Reads what follows kNN; to be mixed into a sqlglot parser beside `CoverageParser`."""
-
-    # What the sqlglot parser and its other mix-in bring.
-    _curr: Any
-    _prev: Any
-    _match: Any
-    _match_l_paren: Any
-    _match_r_paren: Any
-    _advance: Any
-    _finite_value: Any
-    _value: Any
-    _focal: Any
-    refuse: Any
 
     def _parse_nearest(self) -> NearestTarget:
         first = self._curr

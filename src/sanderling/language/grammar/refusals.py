@@ -5,11 +5,12 @@ A mix-in of the dialect's parser.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from sqlglot.tokenizer_core import Token, TokenType
 
 from sanderling.errors import QueryError
+from sanderling.language.grammar.mixin import Mixin
 
 ORDER = "write ORDER BY … LIMIT n"
 CLAUSES = {
@@ -35,18 +36,8 @@ def instead_of(clause: str) -> str:
     return CLAUSES.get(clause, "remove the clause")
 
 
-class RefusalParser:
+class RefusalParser(Mixin):
     """Stands before the parts of a sqlglot parser that would take what nobody looks at."""
-
-    # What the sqlglot parser and its other mix-ins bring.
-    _curr: Any
-    _next: Any
-    _tokens: Any
-    _index: Any
-    JOIN_METHODS: ClassVar[Any]
-    JOIN_SIDES: ClassVar[Any]
-    JOIN_KINDS: ClassVar[Any]
-    refuse: Any
 
     def _refuse_clause(self) -> Any:
         raise self._no_clause(self._curr)

@@ -11,6 +11,7 @@ from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
 from sanderling.clock import UNITS_US
+from sanderling.language.grammar.mixin import Mixin
 from sanderling.language.grammar.window import LONGEST_US
 from sanderling.language.statements import CreateTrigger, Name, TriggerVariable
 
@@ -35,33 +36,11 @@ class Within(exp.Expression, exp.Predicate):
     arg_types: ClassVar = {"this": True}
 
 
-class TriggerParser:
+class TriggerParser(Mixin):
     """Reads what follows CREATE TRIGGER; to be mixed into a sqlglot parser beside `WindowParser`."""
 
     is_in_trigger = False  # in WHEN
     is_in_items = False  # in SELECT
-
-    # What the sqlglot parser and its other mix-ins bring.
-    _curr: Any
-    _prev: Any
-    _next: Any
-    _match: Any
-    _match_text_seq: Any
-    _match_r_paren: Any
-    _advance: Any
-    _parse_disjunction: Any
-    _parse_bitwise: Any
-    _parse_expressions: Any
-    _parse_unary: Any
-    _expect: Any
-    _name: Any
-    _value: Any
-    _one_of: Any
-    _options: Any
-    _span_from: Any
-    raise_error: Any
-    refuse: Any
-    sql: str
 
     def _parse_trigger(self, name: Name, first: Token) -> CreateTrigger:
         body = self._curr

@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
 from sanderling.errors import QueryError
+from sanderling.language.grammar.mixin import Mixin
 
 OF_THE_WHOLE = ("order", "limit")
 # What sqlglot keeps of each besides the clauses behind it.
 OWN_PARTS = ("this", "expression", "distinct", "alias", "pivots", "sample", "with_")
 
 
-class UnionParser:
+class UnionParser(Mixin):
     """Reads what may stand where a SELECT may; to be mixed into a sqlglot parser."""
-
-    # What the sqlglot parser and its other mix-ins bring.
-    _curr: Any
-    _prev: Any
-    _next: Any
-    _tokens: Any
-    _index: Any
-    _parse_select: Any
-    _parse_set_operations: Any
-    QUERY_MODIFIER_PARSERS: ClassVar[Any]
-    refuse: Any
 
     def _parse_whole_query(self) -> Any:
         """A SELECT, or several; brackets around all of it are taken off."""

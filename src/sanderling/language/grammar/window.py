@@ -5,12 +5,11 @@ A mix-in of the dialect's parser.
 
 from __future__ import annotations
 
-from typing import Any
-
 from sqlglot.tokenizer_core import Token, TokenType
 
 from sanderling.clock import UNITS_US
 from sanderling.errors import QueryError, did_you_mean
+from sanderling.language.grammar.mixin import Mixin
 from sanderling.language.statements import Span, Value, WindowClause
 from sanderling.plans.window import Lasting, Rows, RowsPerKey, UntilNext
 
@@ -19,20 +18,8 @@ LONGEST_US = 1000 * 366 * UNITS_US["day"]
 MOST_ROWS = 1_000_000
 
 
-class WindowParser:
+class WindowParser(Mixin):
     """Reads what follows WINDOW; to be mixed into a sqlglot parser beside `CoverageParser`."""
-
-    # What the sqlglot parser and its other mix-ins bring.
-    _curr: Any
-    _prev: Any
-    _next: Any
-    _match: Any
-    _match_text_seq: Any
-    _advance: Any
-    _parse_disjunction: Any
-    _expect: Any
-    _value: Any
-    refuse: Any
 
     def _parse_window_of_ours(self) -> tuple[str, WindowClause]:
         first = self._curr

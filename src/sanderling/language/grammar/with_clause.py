@@ -7,28 +7,12 @@ from typing import Any
 from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
+from sanderling.language.grammar.mixin import Mixin
 from sanderling.language.statements import Name
 
 
-class WithParser:
+class WithParser(Mixin):
     """Reads WITH where it may stand: first of all, or in brackets; to be mixed into a sqlglot parser."""
-
-    # What the sqlglot parser and its other mix-ins bring.
-    _curr: Any
-    _prev: Any
-    _next: Any
-    _index: Any
-    _advance: Any
-    _match: Any
-    _match_text_seq: Any
-    _match_l_paren: Any
-    _match_r_paren: Any
-    _parse_whole_query: Any
-    _name: Any
-    _expect: Any
-    expression: Any
-    raise_error: Any
-    refuse: Any
 
     def _parse_select_query(self, *args: Any, **named: Any) -> Any:
         token = self._curr
