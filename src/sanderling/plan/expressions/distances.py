@@ -90,12 +90,17 @@ def sides_of(distance: exp.Expr, scope: RowScope) -> tuple[Side, Side]:
     return first, second
 
 
-def _side(part: exp.Expr, scope: RowScope) -> Side:
+def located(part: exp.Expr) -> str:
+    """Whose place is meant, by `a` or by `a.location`; empty: nobody's."""
     column = part.unnest()
-    name = ""
-    if isinstance(column, exp.Column):
-        is_location = bool(column.table) and column.name.casefold() == "location"
-        name = column.table if is_location else "" if column.table else column.name
+    if not isinstance(column, exp.Column):
+        return ""
+    is_location = bool(column.table) and column.name.casefold() == "location"
+    return column.table if is_location else "" if column.table else column.name
+
+
+def _side(part: exp.Expr, scope: RowScope) -> Side:
+    name = located(part)
     found = [side for side in scope.all if name and side.alias.casefold() == name.casefold()]
     if not found or found[0].place is None:
         hint = "name two of FROM, streams or tables with LOCATION: DISTANCE(a, b)"

@@ -18,7 +18,7 @@ from sqlglot import exp
 from sanderling.language.grammar.dialect import LocationInside
 from sanderling.language.grammar.trigger import Before, Duration, Within
 from sanderling.plan.expressions.comparisons import COMPARISONS, TURNED
-from sanderling.plan.expressions.distances import is_distance, uses_of
+from sanderling.plan.expressions.distances import is_distance, located, uses_of
 from sanderling.plan.names.sides import RowScope, Side
 from sanderling.plan.trigger.times import Apart, aparts, duration, exact
 
@@ -172,11 +172,7 @@ class Constraints:
         return i, j
 
     def _located(self, part: exp.Expr) -> int:
-        column = part.unnest()
-        name = ""
-        if isinstance(column, exp.Column):
-            is_location = bool(column.table) and column.name.casefold() == "location"
-            name = column.table if is_location else "" if column.table else column.name
+        name = located(part)
         aliases = [a.casefold() for a in self.scope.aliases]
         if name.casefold() not in aliases:
             names = list(dict.fromkeys((self.scope.aliases[0], self.scope.aliases[-1])))
