@@ -14,7 +14,7 @@ from sanderling.plan import planner as planner_module
 from sanderling.plan.planner import Planner
 from sanderling.plan.trigger.triggers import read_trigger
 from sanderling.plans import trigger_space
-from tests.language.scripts_alike import BEGIN, outcome, scripts
+from tests.language.scripts_alike import BEGIN, dump, outcome, scripts
 from tests.long import so_many
 
 MANY = so_many(100, 20_000)
@@ -118,3 +118,18 @@ def test_what_is_read_is_what_was_written() -> None:
     for repeat, statement in zip(read_script(text), full, strict=True):
         assert isinstance(repeat, Row)
         assert (repeat.name, repeat.sql) == (statement.name.text, statement.sql)  # type: ignore[union-attr]
+
+
+def test_the_focal_object_of_a_named_region_is_no_literal_of_a_trigger() -> None:
+    """Though it ends at the same character, in a script of its own."""
+    of = "FOR taxi AS a, taxi AS b WHEN a.location INSIDE near AND DISTANCE(a, b) <"
+    first = f"CREATE TRIGGER t0 {of} 4 AND WITHIN 5"
+    region = "CREATE REGION near AS AROUND ("
+    plans = []
+    for is_one_by_one in (False, True):
+        planner = Planner(is_one_by_one=is_one_by_one)
+        planner.run_script(BEGIN)
+        planner.run_script(" " * (first.index("4") - len(region)) + f"{region}7, 5)")
+        planner.run_script(f"{first};\n{first.replace('t0', 't1').replace('4', '6')}")
+        plans.append(dump(planner.plan()))
+    assert plans[0] == plans[1]
