@@ -7,7 +7,7 @@ the same queries, as if each statement had been read and planned by itself.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -103,10 +103,13 @@ def _values_of(scan: Scan, asked: Written) -> Iterator[tuple[SqlType, object, Sp
         return [] if value is None else [(key, value.value, value.spot)]
 
     numbers = numbers_of(shape)
-    # The numbers of a named region stand in another statement.
-    spots = (() if scan.regions_used else getattr(shape, "spots", ())) or (None,) * len(numbers)
+    followed, spots = focal_of(shape), getattr(shape, "spots", ())
+    if scan.regions_used:
+        # What a named region is of stands in another statement.
+        followed, spots = followed and replace(followed, spot=None), ()
+    spots = spots or (None,) * len(numbers)
     yield from ((DOUBLE, number, spot) for number, spot in zip(numbers, spots, strict=True))
-    yield from focal(focal_of(shape))
+    yield from focal(followed)
     if target is not None:
         yield from ((DOUBLE, value.value, value.spot) for value in written(target))
         yield from focal(target.focal)
