@@ -133,11 +133,10 @@ class Nearest:
     def _lists(self, state: NearestState, given: Moved) -> list[Batch]:
         columns, focal_moves = given.columns, given.focal_moves
         objects, focals = given.now.objects, given.now.focals
-        coming = np.stack([columns.new_x, columns.new_y], axis=1)
         places = FocalPlaces(focal_moves.tick, focal_moves.object, *focals.places(focal_moves.new_row))
         batches: list[Batch] = []
         for part in self._parts(state):
-            part.take_in(objects, focals, given.rows_before, coming)
+            part.take_in(objects, focals, given.rows_before)
             changes = part.changes(given.moves, columns)
             lists = (
                 advance(part.seekers, part.sights, part.scene, changes, places)
@@ -152,7 +151,7 @@ class Nearest:
         who = np.unique(settled.focal_moves.object)
         places = FocalPlaces(np.zeros(len(who), np.int64), who, *focals.places(focals.row_of[who]))
         for part in self._parts(state):
-            part.take_in(objects, focals, objects.row_of, np.empty((0, 2)))
+            part.take_in(objects, focals, objects.row_of)
             changes = part.settled(settled.moves, objects)
             if part is state.plain:
                 advance(part.seekers, part.sights, part.scene, changes, places)

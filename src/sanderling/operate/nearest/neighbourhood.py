@@ -58,11 +58,11 @@ class Neighbourhood:
         )  # fmt: skip
         place = _places(plan, ids, focals)
         kind, *numbers = plan.regions.at(regions, focals.all_places())
-        around = np.stack(objects.places(objects.row_of), axis=1)
+        around = np.stack(objects.all_places(), axis=1)
         usual = usual_distance(place, around, seekers.k)
         sights = new_sights(seekers, place, kind, np.stack(numbers, axis=1), conditions, usual)
         made = cls(ids, asks, seekers, sights, new_scene(n, conditions, len(plan.focals), usual))
-        made.take_in(objects, focals, objects.row_of, around)
+        made.take_in(objects, focals, objects.row_of)
         made._place(np.arange(n), around, objects.row_of, asks.truth(objects, objects.row_of))
         return made
 
@@ -71,10 +71,10 @@ class Neighbourhood:
         x, y = np.ascontiguousarray(places[:, 0]), np.ascontiguousarray(places[:, 1])
         move_objects(0, len(who), Changes(ticks, who, x, y, rows, bits, holds), self.scene)
 
-    def take_in(self, objects: LastReadings, focals: LastReadings, rows: I64, coming: F64) -> None:
+    def take_in(self, objects: LastReadings, focals: LastReadings, rows: I64) -> None:
         """Objects seen for the first time get room, and are told apart from focal objects.
 
-        `rows` are the last readings of all; `coming` are places that objects are about to be at.
+        `rows` are the last readings of all; `objects` may have gone on since.
         """
         n = len(objects.row_of)
         if n > self.known:
@@ -84,14 +84,14 @@ class Neighbourhood:
             self.known = n
         room = len(self.scene.row)
         if n > room or self.moved > FIT_LASTS * n + WORTH_FITTING:
-            self._fit(max(2 * n, room) if n > room else room, coming)
+            self._fit(max(2 * n, room) if n > room else room, np.stack(objects.all_places(), axis=1))
         self.scene.row[: len(rows)] = rows
         self.scene.row[len(rows) :] = -1
 
-    def _fit(self, room: int, coming: F64) -> None:
-        """Cells of a size that suits where everybody is, with room for so many objects."""
+    def _fit(self, room: int, around: F64) -> None:
+        """Cells of a size that suits where everybody is, or will be soon, with room for so many objects."""
         old, sights, n = self.scene, self.sights, len(self.scene.row)
-        usual = usual_distance(sights.place, np.vstack([old.objects.place, coming]), self.seekers.k)
+        usual = usual_distance(sights.place, around, self.seekers.k)
         self.scene = new_scene(room, len(old.holds), len(old.own), usual)
         self.scene.own[:] = old.own
         self._place(np.arange(n), old.objects.place.copy(), old.row, old.holds)
@@ -146,6 +146,7 @@ def usual_distance(at: F64, places: F64, k: I64) -> float:
     kth = int(np.clip(round(share), 1, len(places)))
     with np.errstate(over="ignore", invalid="ignore"):
         d2 = plain_squared(at[:, :1], at[:, 1:], places[:, 0], places[:, 1])
+        d2[d2 == 0] = np.inf  # a place that is one of theirs is not near itself
         distance = np.sqrt(np.partition(d2, kth - 1, axis=1)[:, kth - 1] * share / kth)
     usual = distance[np.isfinite(distance) & (distance > 0)]
     # So small or large that nobody else is near is no size to go by.
