@@ -62,10 +62,12 @@ def operator_of(
 def operators_over(
     plan: StreamPlan, polygons: Polygons, asks: Asks, figures: Figures, orders: Orders
 ) -> list[OfStream]:
-    """In the order in which they tell."""
+    """In the order in which they tell; none that nobody asks for."""
+    is_range = plan.is_over(Over.NOW)
+    is_range[plan.nearest.region] = False
     return [
-        Inside(plan, asks, polygons),
-        Nearest(plan, asks, polygons),
+        *([Inside(plan, asks, polygons)] if is_range.any() else []),
+        *([Nearest(plan, asks, polygons)] if len(plan.nearest) else []),
         *([Windowed(plan, polygons, figures, orders)] if plan.windows else []),
         *([Sighted(plan, polygons, figures, orders)] if plan.is_over(Over.EVENTS).any() else []),
     ]

@@ -295,6 +295,8 @@ class StreamShard:
         moves, focal_moves = self.close_readings(target)
         self.clock.closed_to = target
         self.figures.add(operator_ids.readings(self.stream.name), rows_out=len(moves))
+        if not self.working.operators:
+            return []
         columns, due = self.asks.moves(moves, self.objects), self.orders.due(self.price)
         return self.working.apply(Moved(self.now, moves, columns, rows_before, focal_moves, due))
 

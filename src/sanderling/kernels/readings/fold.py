@@ -31,19 +31,54 @@ def stale_tick(ts: int, stale_us: int, tick_us: int) -> int:
 
 
 @jit
+def last_of_each(ordered: I64, objects: I64, many: int) -> Bools:
+    """Of readings in order of object, then time: which are among the last so many of their object."""
+    n = len(ordered)
+    is_last = np.zeros(len(objects), np.bool_)
+    for k in range(n):
+        is_last[ordered[k]] = k + many >= n or objects[ordered[k + many]] != objects[ordered[k]]
+    return is_last
+
+
+@jit
+def order_by_tick(tick: I64, tick_us: int) -> I64:
+    """Moves in order of tick, those of one tick as they are; nothing if all are in order already."""
+    n = len(tick)
+    first, last, is_in_order = (tick[0], tick[0], True) if n else (0, 0, True)
+    for i in range(1, n):
+        is_in_order = is_in_order and tick[i] >= tick[i - 1]
+        first, last = min(first, tick[i]), max(last, tick[i])
+    if is_in_order:
+        return np.empty(0, np.int64)
+    if (last - first) // tick_us > 4 * n:
+        return np.argsort(tick, kind="mergesort")
+    starts = np.zeros((last - first) // tick_us + 2, np.int64)
+    for i in range(n):
+        starts[(tick[i] - first) // tick_us + 1] += 1
+    for t in range(1, len(starts)):
+        starts[t] += starts[t - 1]
+    order = np.empty(n, np.int64)
+    for i in range(n):
+        t = (tick[i] - first) // tick_us
+        order[starts[t]] = i
+        starts[t] += 1
+    return order
+
+
+@jit
 def fold(
     ordered: I64, objects: I64, ts: I64, is_gone: Bools, row_of: I64, ts_of: I64,
     first_row: int, tick_us: int, stale_us: int, closed_to: int,
 ) -> tuple[I64, I64, I64, I64, I64]:  # fmt: skip
     """Applies readings to the objects they are of; `row_of` and `ts_of` change in place.
 
-    Only the last reading of an object in a tick counts. Gives the readings to store (as positions;
-    the first gets row `first_row`) and the moves: tick, object, row before, row after; -1 is
+    Only the last reading of an object in a tick counts. Gives the readings to store, in order of arrival
+    (as positions; the first gets row `first_row`) and the moves: tick, object, row before, row after; -1 is
     absent. `stale_us` below 0 means that silence never ends an object.
     """
     n = len(ordered)
-    kept = np.empty(n, np.int64)
-    room = 3 * n
+    is_kept = np.zeros(n, np.bool_)
+    room = n if stale_us < 0 else 3 * n
     tick, who, old, new = (
         np.empty(room, np.int64),
         np.empty(room, np.int64),
@@ -67,8 +102,8 @@ def fold(
                 before = -1
         after = -1
         if not is_gone[i] and (stale_us < 0 or end - ts[i] <= stale_us):
-            kept[n_kept] = i
-            after = first_row + n_kept
+            is_kept[i] = True
+            after = first_row + i  # if all are kept
             n_kept += 1
         if before >= 0 or after >= 0:
             tick[n_moves], who[n_moves], old[n_moves], new[n_moves] = end, o, before, after
@@ -81,4 +116,11 @@ def fold(
                 n_moves += 1
                 after = -1
         row_of[o] = after
-    return kept[:n_kept], tick[:n_moves], who[:n_moves], old[:n_moves], new[:n_moves]
+    kept = np.flatnonzero(is_kept)
+    if n_kept < n:
+        rank = np.cumsum(is_kept) - 1
+        for m in range(n_moves):
+            old[m] = old[m] if old[m] < first_row else first_row + rank[old[m] - first_row]
+            new[m] = new[m] if new[m] < first_row else first_row + rank[new[m] - first_row]
+            row_of[who[m]] = new[m]  # an object's last move comes last
+    return kept, tick[:n_moves], who[:n_moves], old[:n_moves], new[:n_moves]

@@ -18,7 +18,13 @@ from sanderling.batches import TS
 from sanderling.catalog import Stream
 from sanderling.clock import NOTHING_YET, tick_ends
 from sanderling.kernels.readings.chain import chain
-from sanderling.kernels.readings.fold import fold, rows_by_object, stale_tick
+from sanderling.kernels.readings.fold import (
+    fold,
+    last_of_each,
+    order_by_tick,
+    rows_by_object,
+    stale_tick,
+)
 from sanderling.operate.readings.pairs import MoveBatch
 from sanderling.plans.columns import previous_of
 from sanderling.route.keys import Keys
@@ -132,36 +138,33 @@ class LastReadings:
     def _apply(self, closing: pa.Table, ts: I64, closed_to: int, is_saved: Bools) -> MoveBatch:
         stream = self.stream
         objects = self._intern(closing.column(stream.key))
-        by_time = np.argsort(ts, kind="stable") if (np.diff(ts) < 0).any() else np.arange(len(ts))
+        by_time = np.argsort(ts, kind="stable") if (ts[1:] < ts[:-1]).any() else np.arange(len(ts))
         ordered = rows_by_object(objects, len(self.row_of), by_time)
         stale_us = -1 if stream.stale_after_us is None else stream.stale_after_us
         is_gone = self._is_gone(closing)
-        counts = np.ones(len(ts), np.bool_)
-        logged = closing
+        logged, counting = closing, ordered
         if self.previous or self.keepers:
             counts, before = chain(
                 ordered, objects, ts, is_gone, self.row_of, self.ts_of, self.store.num_rows,
                 stream.tick_us, stale_us,
             )  # fmt: skip
-            closing = self._with_previous(closing, before)
-        self._log_last(logged, objects, ordered[counts[ordered]], is_saved)
-        kept, tick, who, old, new = fold(
+            closing, counting = self._with_previous(closing, before), ordered[counts[ordered]]
+        self._log_last(logged, objects, counting, is_saved)
+        kept, *moved = fold(
             ordered, objects, ts, is_gone, self.row_of, self.ts_of,
             self.store.num_rows, stream.tick_us, stale_us, closed_to,
         )  # fmt: skip
-        self._append(
-            closing.take(pa.array(kept)) if len(kept) < closing.num_rows else _reordered(closing, kept)
-        )
+        self._append(closing.take(pa.array(kept)) if len(kept) < closing.num_rows else closing)
         if len(ts):
             self._quiet_to = min(self._quiet_to, stale_tick(int(ts.min()), stale_us, stream.tick_us))
         silent = self._silent(stale_us, closed_to)
         for keeper in self.keepers:
-            keeper.advance(closing, ts, ordered[counts[ordered]], is_gone, closed_to)
+            keeper.advance(closing, ts, counting, is_gone, closed_to)
         if len(silent[0]):
-            tick, who, old = (np.concatenate(pair) for pair in zip((tick, who, old), silent, strict=True))
-            new = np.concatenate([new, np.full(len(silent[0]), -1)])
-        by_tick = np.argsort(tick, kind="stable")
-        return MoveBatch(tick[by_tick], who[by_tick], old[by_tick], new[by_tick])
+            gone = (*silent, np.full(len(silent[0]), -1))
+            moved = [np.concatenate(pair) for pair in zip(moved, gone, strict=True)]
+        by_tick = order_by_tick(moved[0], stream.tick_us)
+        return MoveBatch(*(column[by_tick] if len(by_tick) else column for column in moved))
 
     def _with_previous(self, closing: pa.Table, before: I64) -> pa.Table:
         """With what columns were in the reading before."""
@@ -179,12 +182,11 @@ class LastReadings:
         And the one before it, where somebody asks what was before; or all, where somebody holds them.
         """
         if not is_saved.all():
-            of, n_last = objects[ordered], 2 if self.previous else 1
-            # Those that n further on there is another object, or nobody.
-            is_last = np.append(of[n_last:] != of[:-n_last], np.ones(min(n_last, len(of)), np.bool_))
-            last = ordered if self.is_every_saved else ordered[is_last]
+            many = len(ordered) if self.is_every_saved else 2 if self.previous else 1
+            is_logged = last_of_each(ordered, objects, many)
+            is_logged &= ~is_saved
             # In order of arrival: what is restored is replayed.
-            self._log.append(closing.take(pa.array(np.sort(last[~is_saved[last]]))))
+            self._log.append(closing if is_logged.all() else closing.filter(pa.array(is_logged)))
 
     def drain(self) -> pa.Table:
         """What came since the last drain and still matters; replaying it gives this state again."""
@@ -324,8 +326,3 @@ class LastReadings:
 
 def _types(schema: pa.Schema) -> list[tuple[str, pa.DataType]]:
     return [(field.name, field.type) for field in schema]
-
-
-def _reordered(readings: pa.Table, order: I64) -> pa.Table:
-    """All rows in a given order; no copy where they are in it already."""
-    return readings if (np.diff(order) == 1).all() else readings.take(pa.array(order))

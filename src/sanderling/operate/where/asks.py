@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -173,7 +174,8 @@ class Asks:
         started = time.perf_counter()
         found = self.truth(objects, rows)
         seconds = (time.perf_counter() - started) / max(1, len(self.templates_of))
-        n, is_there = int((rows >= 0).sum()), rows >= 0
+        is_there = rows >= 0 if self.templates_of else rows
+        n = int(np.count_nonzero(is_there))
         for template, holds in zip(self.templates_of, found[1:], strict=True):
             passed = int(np.count_nonzero(holds & is_there))
             self.figures.add(operator_ids.where(template), n, passed, seconds)
@@ -191,6 +193,8 @@ class Asks:
             ordered.counts.calls += 1
 
     def _mark_changes(self, changed: U64, moves: MoveBatch, objects: LastReadings) -> None:
+        if not self.bit_of:
+            return
         both = np.flatnonzero((moves.old_row >= 0) & (moves.new_row >= 0))
         if len(both):
             old, new = pa.array(moves.old_row[both]), pa.array(moves.new_row[both])
@@ -206,5 +210,9 @@ def alike(value: np.generic, n: int) -> npt.NDArray[Any]:
 
 def columns_of(objects: Stored, rows: I64) -> Columns:
     """Columns of readings by row; NULL for absent ones."""
-    indices = pa.array(rows, mask=rows < 0)
-    return lambda name: objects.store.column(name).take(indices)
+
+    @cache
+    def indices() -> pa.Array:
+        return pa.array(rows, mask=rows < 0)
+
+    return lambda name: objects.store.column(name).take(indices())
