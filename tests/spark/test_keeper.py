@@ -33,7 +33,7 @@ class Family:
 
     def ask(self, *blobs: bytes, missed: tuple[bytes, ...] = (), room: int = 0) -> Said | None:
         """A turn whose tag is committed if there is an answer."""
-        turn = Turn("turn", f"tag {len(self.tags)}", room, blobs)
+        turn = Turn("turn", 0, f"tag {len(self.tags)}", room, blobs)
         said = ask(self.place, self.tags, lambda n: list(missed[len(missed) - n :]), turn)
         if said is not None:
             self.tags.append(turn.tag)
@@ -189,4 +189,4 @@ def test_a_place_with_a_long_path_is_reached(tmp_path: Path) -> None:
 
 
 def test_where_nobody_listens_there_is_no_answer(tmp_path: Path) -> None:
-    assert ask(tmp_path / "nobody", [FIRST_TAG], lambda n: [], Turn("turn", "tag", 0, [b"a"])) is None
+    assert ask(tmp_path / "nobody", [FIRST_TAG], lambda n: [], Turn("turn", 0, "tag", 0, [b"a"])) is None

@@ -10,7 +10,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from sanderling.spark.engines.inbox import inbox_of
+from sanderling.spark.engines.inbox import Inbox, inbox_of
 from sanderling.spark.engines.stage import Stage
 from sanderling.spark.lasting import LastingQuery
 from sanderling.spark.session import stream_settings
@@ -31,9 +31,8 @@ def start_stream(
     with _set(spark, settings):
         heard = (Control(), *sources) if layout.is_living else sources
         blobs = reduce(DataFrame.unionAll, (source.blobs(spark, layout) for source in heard))
-        said = _said(blobs, layout)
-
-    inbox = inbox_of(spark, layout.work)
+        inbox = inbox_of(spark, layout.work)
+        said = _said(blobs, layout, inbox)
 
     def on_batch(batch: DataFrame, number: int) -> None:
         said = batch.toArrow()
@@ -52,13 +51,13 @@ def start_stream(
     return LastingQuery(start)
 
 
-def _said(blobs: DataFrame, layout: Layout) -> DataFrame:
+def _said(blobs: DataFrame, layout: Layout, inbox: Inbox) -> DataFrame:
     """What shards, and merge partitions where queries need or may need them, have to say."""
     plan, shards = layout.plan, layout.shards
     is_merged = layout.is_living or plan.is_merged
     # Absolute: workers may be elsewhere.
     work = layout.work.resolve()
-    made_from = (layout.plans, plan.version, list(layout.keys), layout.settings, work, is_merged)
+    made_from = (layout.plans, plan.version, list(layout.keys), layout.settings, work, is_merged, inbox)
     said = blobs.repartition(shards, "shard").mapInArrow(Stage("shard", *made_from), "merge int, blob binary")
     if is_merged:
         said = said.repartition(shards, "merge").mapInArrow(Stage("merge", *made_from), "blob binary")

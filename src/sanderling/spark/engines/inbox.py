@@ -1,7 +1,7 @@
-"""Parcels for shards as files of one machine: what goes through Spark is their names.
+"""Parcels as files of one machine: what goes through Spark is their names.
 
-reader ──► inbox/17/…  ──► shard          the bytes are written once, and looked at where they lie
-       ──── the name, by Spark ──►
+reader ──► inbox/17/…  ──► shard ──► inbox/17/…  ──► merge partition
+       ──── the name, by Spark ──►         the bytes are written once, and looked at where they lie
 
 They are gone when their batch is done. Whoever reads the batch again writes them again.
 """
@@ -43,11 +43,11 @@ class Inbox:
 
     folder: str | None = None
 
-    def put(self, batch: Batch) -> bytes:
-        """What goes through Spark."""
+    def put(self, batch: Batch, number: int | None = None) -> bytes:
+        """What goes through Spark, in its batch with this number, or in that of this task."""
         if self.folder is None or batch.table.nbytes < LEAST_BYTES:
             return parcel_of(batch)
-        place = Path(self.folder, str(batch_now()))
+        place = Path(self.folder, str(batch_now() if number is None else number))
         place.mkdir(parents=True, exist_ok=True)
         path = place / uuid.uuid4().hex
         with open(path, "wb") as file:

@@ -20,6 +20,7 @@ from sanderling.operate.shard import Shard
 from sanderling.route.exchange import Exchange
 from sanderling.route.parcels import parcel_of
 from sanderling.spark.engines.stored import StoredEngine
+from sanderling.spark.engines.turns import Turn
 
 
 class ShardProcessor(StoredEngine):
@@ -29,10 +30,10 @@ class ShardProcessor(StoredEngine):
         plans = self.stage.plans
         return Shard(plans.plan(self.stage.first), number, plans.plan)
 
-    def blobs(self, engine: Any, turn: str, batches: list[Batch]) -> Iterator[tuple[int, bytes]]:
+    def blobs(self, engine: Any, turn: Turn, batches: list[Batch]) -> Iterator[tuple[int, bytes]]:
         """With the merge partition that each goes to: what is not to be merged goes with its own shard's."""
         if not self.stage.is_merged:
-            yield from ((engine.number, blob) for blob in put_part(self.said, f"{turn}.arrow", batches))
+            yield from ((engine.number, blob) for blob in put_part(self.said, f"{turn.name}.arrow", batches))
             return
         exchange = Exchange(self.stage.plans.plan(engine.version), len(self.stage.keys))
         finished, sent = exchange.split(batches)
@@ -41,10 +42,13 @@ class ShardProcessor(StoredEngine):
             [b for b in finished if b.table.num_rows],
             [b for b in finished if not b.table.num_rows],
         )
-        for blob in (*put_part(self.said, f"{turn}.arrow", rows, least=0), *(parcel_of(b) for b in signals)):
+        for blob in (
+            *put_part(self.said, f"{turn.name}.arrow", rows, least=0),
+            *(parcel_of(b) for b in signals),
+        ):
             yield engine.number, blob
-        for number, part in sent:
-            yield number, parcel_of(part)
+        for number, share in sent:
+            yield number, self.stage.inbox.put(share, turn.batch)
 
     def rows(self, keys: list[int], blobs: list[bytes]) -> pa.RecordBatch:
         return pa.record_batch({"merge": pa.array(keys, pa.int32()), "blob": pa.array(blobs, pa.binary())})
@@ -57,10 +61,10 @@ class MergeProcessor(StoredEngine):
         plans = self.stage.plans
         return Merge(plans.plan(self.stage.first), number, plans.plan, len(self.stage.keys))
 
-    def blobs(self, engine: Any, turn: str, batches: list[Batch]) -> Iterator[tuple[int, bytes]]:
+    def blobs(self, engine: Any, turn: Turn, batches: list[Batch]) -> Iterator[tuple[int, bytes]]:
         # The name of a part of a shard's is not to be hidden in a part of ours.
         own, names = [b for b in batches if b.kind != Kind.PART], [b for b in batches if b.kind == Kind.PART]
-        for blob in (*put_part(self.said, f"{turn}.arrow", own), *(parcel_of(b) for b in names)):
+        for blob in (*put_part(self.said, f"{turn.name}.arrow", own), *(parcel_of(b) for b in names)):
             yield engine.number, blob
 
     def rows(self, keys: list[int], blobs: list[bytes]) -> pa.RecordBatch:

@@ -12,6 +12,7 @@ from sanderling.settings import Settings
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from sanderling.spark.engines.inbox import Inbox
     from sanderling.spark.plans import PlanFolder
 
 
@@ -26,6 +27,7 @@ class Stage:
     settings: Settings
     work: Path  # where every machine of the run can read and write
     is_merged: bool  # there are merge partitions
+    inbox: Inbox  # for what shards tell merge partitions
 
     def __call__(self, rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         from sanderling.spark.engines.processor import MergeProcessor, ShardProcessor

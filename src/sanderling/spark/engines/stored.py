@@ -39,7 +39,7 @@ class StoredEngine(ABC):
     def new_engine(self, number: int) -> Any: ...
 
     @abstractmethod
-    def blobs(self, engine: Any, turn: str, batches: list[Batch]) -> Iterator[tuple[int, bytes]]:
+    def blobs(self, engine: Any, turn: Turn, batches: list[Batch]) -> Iterator[tuple[int, bytes]]:
         """What goes on through Spark, with the number of who gets it."""
 
     @abstractmethod
@@ -60,7 +60,7 @@ class StoredEngine(ABC):
         head = states.before(batch)
         if not blobs:
             return states.stay(head, batch)
-        turn = Turn(f"{name}-{batch}", uuid.uuid4().hex, states.room_after(head), blobs)
+        turn = Turn(f"{name}-{batch}", batch, uuid.uuid4().hex, states.room_after(head), blobs)
         laps.end("state: load")
         place = place_of(self.stage.plans.mark, name)
         said = self._asked(place, states, head, turn)
@@ -100,7 +100,7 @@ class StoredEngine(ABC):
         delta = saved.delta(engine)
         snapshot = saved.snapshot(engine) if len(delta) > turn.room else None
         laps.end("state: save")
-        going, keys = list(self.blobs(engine, turn.name, out)), self.stage.keys
+        going, keys = list(self.blobs(engine, turn, out)), self.stage.keys
         laps.end("operators: pack")
         return Said([keys[n] for n, _ in going], [b for _, b in going], delta, snapshot, laps.seconds)
 

@@ -17,20 +17,22 @@ class Turn:
     """What one engine is to do in one batch."""
 
     name: str  # of this turn of this engine, also when it is taken again
+    batch: int
     tag: str  # of the state that it leads to
     room: int  # a snapshot is due if the delta has more bytes
     blobs: Sequence[Blob]  # batches
 
     def send(self, line: socket.socket, missed: Sequence[bytes]) -> None:
         """With the deltas that the other side has missed."""
-        head = {"name": self.name, "tag": self.tag, "room": self.room, "missed": len(missed)}
+        known = {"name": self.name, "batch": self.batch, "tag": self.tag, "room": self.room}
+        head = {**known, "missed": len(missed)}
         send(line, head, [*missed, *self.blobs])
 
     @classmethod
     def receive(cls, line: socket.socket) -> tuple[Turn, list[bytes]]:
         head, blobs = receive(line)
         missed = head["missed"]
-        turn = cls(head["name"], head["tag"], head["room"], blobs[missed:])
+        turn = cls(head["name"], head["batch"], head["tag"], head["room"], blobs[missed:])
         return turn, [bytes(delta) for delta in blobs[:missed]]
 
 
