@@ -23,9 +23,11 @@ from benchmarks import (
     triggers,
     triggers_on_spark,
 )
+from benchmarks.peers import nearest as peers_nearest
+from benchmarks.peers import squares as peers_squares
 
 ALL = {
-    module.__name__.removeprefix("benchmarks."): module.run
+    module.__name__.removeprefix("benchmarks.").replace(".", "_"): module.run
     for module in (
         range_kernel,
         polygons,
@@ -44,6 +46,8 @@ ALL = {
         groups_on_spark,
         joins_on_spark,
         triggers_on_spark,
+        peers_squares,
+        peers_nearest,
     )
 }
 

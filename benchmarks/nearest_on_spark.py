@@ -36,7 +36,7 @@ def run(
             "echo": stream,
             # A query that has not begun: its stage is there, and nothing else.
             "two stages": f"{stream};\n{later}",
-            "nearest": f"{stream};\nREGISTER QUERIES FROM '{_queries(folder, queries, k)}'",
+            "nearest": f"{stream};\nREGISTER QUERIES FROM '{write_queries(folder, queries, k)}'",
         }
         taken = measure({n: (plan_of(t), t) for n, t in texts.items()}, folder, objects, rounds, spark)
         _check(path, folder / "nearest.jsonl", queries, k, ticks)
@@ -60,7 +60,7 @@ def run(
     return {"ratio": whole["nearest"] / whole["echo"]}
 
 
-def _queries(folder: Path, queries: int, k: int) -> Path:
+def write_queries(folder: Path, queries: int, k: int) -> Path:
     columns = [pa.array(np.full(queries, k)), pa.array(np.arange(queries))]
     table = {
         "name": pa.array(np.char.add("q", np.arange(queries).astype(str))),

@@ -19,6 +19,9 @@ from benchmarks import (
     squares_on_spark,
     triggers_on_spark,
 )
+from benchmarks.peers import nearest as peers_nearest
+from benchmarks.peers import squares as peers_squares
+from sanderling.settings import Settings
 
 
 def test_the_spark_benchmark_checks_its_result(
@@ -80,3 +83,23 @@ def test_the_benchmark_of_joins_checks_its_result(
     joins_on_spark.run(("cabs of San Francisco",), rounds=0, rows=5_000, spark=spark)
     (row,) = json.loads((tmp_path / "joins_on_spark.json").read_text())["rows"]
     assert row["updates"] > 1_000 and row["largest worker, MB"] < 1_000
+
+
+def test_other_ways_tell_the_same_squares(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(report, "RESULTS", tmp_path)
+    short = {"few": 2, "ticks": 6, "rounds": 0, "settings": Settings(slice_rows=500), "spark": spark}
+    peers_squares.run(objects=500, queries=50, side=0.1, step=0.01, **short)
+    said = json.loads((tmp_path / "peers_squares.json").read_text())
+    assert said["facts"]["updates a tick"] > 0 and len(said["rows"]) == 4
+
+
+def test_other_ways_tell_the_same_nearest(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(report, "RESULTS", tmp_path)
+    short = {"few": 2, "ticks": 6, "rounds": 0, "settings": Settings(slice_rows=500), "spark": spark}
+    peers_nearest.run(objects=500, queries=50, k=5, step=0.01, **short)
+    said = json.loads((tmp_path / "peers_nearest.json").read_text())
+    assert said["facts"]["updates a tick"] > 0 and len(said["rows"]) == 3
