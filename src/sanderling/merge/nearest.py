@@ -93,9 +93,10 @@ class MergeNearest(Taker):
     def _advanced(self, lists: list[Batch]) -> pa.Table:
         self.lists.make_room(max(batch.shard for batch in lists) + 1)
         new = Fresh.concat([self._taken(batch.shard, batch.table) for batch in lists])
-        ticks, tick = np.unique(new.tick, return_inverse=True)
-        order = np.lexsort((tick, new.shard, new.query))
-        new = Fresh(*(column[order] for column in new._replace(tick=tick)))
+        ticks = np.unique(new.tick)
+        new = new._replace(tick=np.searchsorted(ticks, new.tick))
+        order = np.argsort(self._codes(new, len(ticks)), kind="stable")
+        new = Fresh(*(column[order] for column in new))
         rows = self._changes(ticks, new)
         is_last = np.append((np.diff(new.query) != 0) | (np.diff(new.shard) != 0), True)
         last = Fresh(*(column[is_last] for column in new))
@@ -133,15 +134,18 @@ class MergeNearest(Taker):
         at = np.searchsorted(self.lists.queries, query[begins])
         return Fresh(at, np.full(len(begins), shard), tick[begins], first + before[begins], length)
 
+    def _codes(self, new: Fresh, ticks: int) -> I64:
+        """Numbers in order of query, shard and tick."""
+        return np.asarray((new.query * self.lists.shards + new.shard) * (ticks + 1) + new.tick)
+
     def _changes(self, ticks: I64, new: Fresh) -> pa.Table:
         """Signed rows of lists that are in order of query, shard and tick."""
         moments = self._moments(new, len(ticks))
         shards, k = self.lists.shards, self.k[moments.query]
         # By moment and shard, the last list up to then; or the one from before the batch.
         wanted = moments.query[:, None] * shards + np.arange(shards)
-        wide = len(ticks) + 1
-        codes = (new.query * shards + new.shard) * wide + new.tick
-        at = np.searchsorted(codes, wanted * wide + moments.tick[:, None], side="right") - 1
+        asked = wanted * (len(ticks) + 1) + moments.tick[:, None]
+        at = np.searchsorted(self._codes(new, len(ticks)), asked, side="right") - 1
         is_new = (at >= 0) & (new.query[at] * shards + new.shard[at] == wanted)
         starts = np.where(is_new, new.start[at], self.lists.start.ravel()[wanted])
         lengths = np.where(is_new, new.length[at], self.lists.length.ravel()[wanted])

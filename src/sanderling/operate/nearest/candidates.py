@@ -36,9 +36,10 @@ class Candidates:
             is_mine = template_of == template.id
             if not is_mine.any():
                 continue
-            mine = chosen[is_mine[owner[chosen]]]
+            mine = chosen if is_mine.all() else chosen[is_mine[owner[chosen]]]
+            whose = owner[mine]
             emission = Emission(
-                lists.tick[owner[mine]], region[owner[mine]], lists.row[mine], np.ones(len(mine), np.int8)
+                lists.tick[whose], region[whose], lists.row[mine], np.ones(len(mine), np.int8)
             )
             rows = signed_rows(emission, template, constants, plan.regions, objects.store)
             key = objects.store.column(plan.stream.key).take(pa.array(lists.row[mine]))
@@ -47,13 +48,18 @@ class Candidates:
                 [*rows.columns[:2], pa.array(lists.d2[mine]), key, *rows.columns[3:]], schema=schema
             )
             empty = np.flatnonzero(is_mine & (lists.length == 0))
-            nobody = {"query": plan.regions.query[region[empty]], "tick": lists.tick[empty]}
-            none = [
-                pa.array(nobody[f.name], f.type) if f.name in nobody else pa.nulls(len(empty), f.type)
-                for f in schema
-            ]
-            told = pa.concat_tables([told, pa.Table.from_arrays(none, schema=schema)])
+            if len(empty):
+                told = pa.concat_tables([told, self._nobody(lists.tick[empty], region[empty], schema)])
             yield Batch(Kind.CANDIDATES, told, plan.stream.name, template.id)
+
+    def _nobody(self, tick: I64, region: I64, schema: pa.Schema) -> pa.Table:
+        """Lists that are empty: one row of NULLs each."""
+        known = {"query": self.plan.regions.query[region], "tick": tick}
+        columns = [
+            pa.array(known[f.name], f.type) if f.name in known else pa.nulls(len(tick), f.type)
+            for f in schema
+        ]
+        return pa.Table.from_arrays(columns, schema=schema)
 
     def _cut(self, owner: I64, lists: Lists, k: I64, objects: LastReadings) -> I64:
         """Of lists that are longer than k, since some are as far as the k-th, the first k by key.
