@@ -23,10 +23,10 @@ demo: setup ## a simulated city, live
 # What is in no list is among the last.
 recovery_tests := tests/recovery tests/spark/test_cluster.py
 spark_tests := $(addprefix tests/,architecture command demo examples session spark)
-# Whatever has a long form (tests/long.py).
-long_tests := $(addprefix tests/,recovery properties operate kernels space language oracle state scripts engine/test_buoys.py \
+# Whatever has a long form (tests/long.py), random cases among them.
+long_tests := $(addprefix tests/,recovery properties operate kernels space language oracle state scripts engine ingest plan \
 	command/test_interrupt.py demo/test_demo.py session/test_signals.py spark/test_cluster.py \
-	engine/test_many_keys.py engine/test_memory.py spark/test_memory_on_spark.py spark/test_random_expressions.py spark/test_sql_on_spark.py \
+	spark/test_memory_on_spark.py spark/test_random_expressions.py spark/test_sql_on_spark.py \
 	spark/test_triggers_on_spark.py spark/test_trigger_routes.py)
 
 # A Java that lives as long as a test has no time to become fast: better it does not try. Half the wait.

@@ -89,7 +89,7 @@ class World:
         )  # fmt: skip
 
 
-@settings(max_examples=so_many(100, 4000))
+@settings(max_examples=so_many(40, 4000))
 @given(st.data())
 def test_follow_finds_what_every_pair_gives(data: st.DataObject) -> None:
     world = World(data.draw)

@@ -92,7 +92,7 @@ class World:
                 assert old != wanted or watched, "nothing is new"
 
 
-@settings(max_examples=so_many(100, 4000))
+@settings(max_examples=so_many(40, 4000))
 @given(st.data())
 def test_lists_are_what_every_object_gives(data: st.DataObject) -> None:
     world = World(data.draw)
@@ -114,7 +114,7 @@ def test_lists_are_what_every_object_gives(data: st.DataObject) -> None:
             assert not world.sights.mark.any() and not world.scene.changed.any()
 
 
-@settings(max_examples=100)
+@settings(max_examples=so_many(40, 1000))
 @given(st.data())
 def test_several_ticks_at_once_are_as_one_by_one(data: st.DataObject) -> None:
     world = World(data.draw)

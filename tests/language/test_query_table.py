@@ -22,7 +22,7 @@ from sanderling.plan.planner import Planner
 from tests.language.scripts_alike import BEGIN, dump
 from tests.long import so_many
 
-MANY = so_many(100, 10_000)
+MANY = so_many(40, 10_000)
 
 TEMPLATES = (
     "SELECT id FROM taxi INSIDE ('M', :a, :b, :b)",

@@ -17,7 +17,7 @@ from sanderling.plans import trigger_space
 from tests.language.scripts_alike import BEGIN, dump, outcome, scripts
 from tests.long import so_many
 
-MANY = so_many(100, 20_000)
+MANY = so_many(40, 20_000)
 
 
 @settings(max_examples=MANY, deadline=None, suppress_health_check=list(HealthCheck))

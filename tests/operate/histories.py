@@ -25,7 +25,7 @@ LONG, DOUBLE, TEXT, FLAG = (TYPES[n] for n in ("BIGINT", "DOUBLE", "STRING", "BO
 TIME, DAY, SMALL = TYPES["TIMESTAMP"], TYPES["DATE"], TYPES["INT"]
 TICKS = 6
 # The first example compiles the kernels.
-THOROUGH = settings(max_examples=so_many(25, 1000), deadline=None)
+THOROUGH = settings(max_examples=so_many(12, 1000), deadline=None)
 QUERIES = (3, 4, 900)
 
 VALUES: dict[SqlType, Any] = {

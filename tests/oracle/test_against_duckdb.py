@@ -16,7 +16,7 @@ from tests.properties.queries import Asked, queries
 from tests.properties.scenes import Scene, scenes
 
 MANY = settings(
-    max_examples=so_many(50, 5000),
+    max_examples=so_many(25, 5000),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 

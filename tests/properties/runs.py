@@ -23,7 +23,7 @@ from tests.oracle.oracle import comparable
 from tests.properties.worlds import FENCES, World, wkt
 
 RELAXED = settings(
-    max_examples=so_many(25, 5000),
+    max_examples=so_many(12, 5000),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 

@@ -34,7 +34,7 @@ from tests.properties.worlds import KEYS
 __all__ = ["fences"]
 
 MANY = settings(
-    max_examples=so_many(8, 3000),
+    max_examples=so_many(5, 3000),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 # When a query comes or goes is up to the test.

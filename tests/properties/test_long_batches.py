@@ -22,7 +22,7 @@ from tests.properties.worlds import World, long_worlds
 __all__ = ["fences"]
 
 # Such worlds do not become simple: that would take longer than all else.
-FEW = settings(RELAXED, max_examples=so_many(5, 500), phases=(Phase.explicit, Phase.reuse, Phase.generate))
+FEW = settings(RELAXED, max_examples=so_many(3, 500), phases=(Phase.explicit, Phase.reuse, Phase.generate))
 # In one batch, or two: what there was before the second is held, or restored.
 whole = st.builds(
     Cut, st.just(1 << 20), st.sampled_from([1, 2, 7]), st.sampled_from(["never", "delta", "snapshot"]),

@@ -20,7 +20,7 @@ from tests.properties.worlds import CONDITIONS, Ask, World, ask, reading
 __all__ = ["fences"]
 
 # Each goes through the engine twice.
-FEWER = settings(RELAXED, max_examples=so_many(10, 800))
+FEWER = settings(RELAXED, max_examples=so_many(5, 800))
 # Batches are small here, since orders change between them.
 small_cuts = st.builds(
     Cut, st.sampled_from([1, 1, 40]), st.sampled_from([1, 1, 2]),

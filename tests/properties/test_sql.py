@@ -33,7 +33,7 @@ from tests.properties.worlds import FENCES, wkt
 __all__ = ["fences"]
 
 MANY = settings(
-    max_examples=so_many(20, 5000),
+    max_examples=so_many(12, 5000),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 

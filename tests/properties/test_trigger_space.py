@@ -30,7 +30,7 @@ from tests.properties.test_trigger_sql import check
 
 PARTITIONS = st.sampled_from([2, 3, 7, 1])
 # A world on seven merge partitions takes a while.
-FEW = settings(RELAXED, max_examples=so_many(12, 5000))
+FEW = settings(RELAXED, max_examples=so_many(8, 5000))
 NAN, INF = float("nan"), float("inf")
 
 

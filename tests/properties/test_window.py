@@ -61,7 +61,7 @@ def test_what_comes_later_begins_alike_however_the_input_is_cut(
     assert got == wanted
 
 
-@settings(RELAXED, max_examples=so_many(10, 2000))
+@settings(RELAXED, max_examples=so_many(6, 2000))
 @given(
     world=worlds(has_window=True) | worlds(has_window=True, kinds=("moving far",)) | worlds(has_nearest=True),
     cut=cuts, at=st.integers(1, 20),
