@@ -36,13 +36,18 @@ ALL = {
 # Several at once: what would show of one of them shows of these.
 TOGETHER = {
     "whole batches": Profile(),
-    "many shards, rewrites off": Profile(shards=7, rules=()),
-    "one row a batch, copies of a shard take turns, pair by pair": Profile(
-        shards=2, slice_bytes=1, takes_turns=True, chooser=ByPair
-    ),
-    "an empty batch between any two, restart after every feed": Profile(
-        shards=2, slice_bytes=1, empty_between=True, restart_each=True
+    "a few rows a batch, an empty one between any two, many shards, rewrites off, pair by pair": Profile(
+        shards=7, slice_bytes=60, empty_between=True, rules=(), chooser=ByPair
     ),
 }
-KNOWN = ALL | TOGETHER
+# A session plans its statements as they come.
+IN_A_SESSION = {
+    "one row a batch, copies of a shard take turns, restart after every feed": Profile(
+        shards=2, slice_bytes=1, takes_turns=True, restart_each=True
+    ),
+}
+KNOWN = ALL | TOGETHER | IN_A_SESSION
+# Of a script that is planned beforehand, of a session's, and of any script as one of a session.
 PROFILES = so_many(TOGETHER, ALL)
+SESSION_PROFILES = so_many(TOGETHER | IN_A_SESSION, ALL)
+OTHER_PROFILES = so_many(tuple(IN_A_SESSION), ("many shards", "copies of a shard take turns"))

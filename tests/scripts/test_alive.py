@@ -8,7 +8,7 @@ import pytest
 
 from sanderling.operate.inside import moving
 from tests.scripts.alive import Alive
-from tests.scripts.profiles import KNOWN, PROFILES
+from tests.scripts.profiles import KNOWN, OTHER_PROFILES, SESSION_PROFILES
 from tests.scripts.steps import read_script
 from tests.scripts.test_scripts import HERE, SCRIPTS, script_id
 
@@ -17,7 +17,7 @@ LIVE = sorted((HERE / "live").glob("*.txt"))
 OTHERWISE = {"errors/syntax": "it refuses two statements in one, which a session takes"}
 
 
-@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("profile", SESSION_PROFILES)
 @pytest.mark.parametrize("path", LIVE, ids=script_id)
 def test_a_story_of_a_session(
     path: Path, profile: str, tmp_path: Path, accept: bool, monkeypatch: pytest.MonkeyPatch
@@ -27,7 +27,7 @@ def test_a_story_of_a_session(
 
 @pytest.mark.parametrize("path", [p for p in SCRIPTS if script_id(p) not in OTHERWISE], ids=script_id)
 def test_any_story_is_one_of_a_session(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for number, profile in enumerate(("many shards", "copies of a shard take turns")):
+    for number, profile in enumerate(OTHER_PROFILES):
         folder = tmp_path / str(number)
         folder.mkdir()
         check(path, profile, folder, monkeypatch)
