@@ -19,8 +19,10 @@ from sanderling.plans.expression import Expression
 from sanderling.plans.parts import for_shards
 from sanderling.plans.window import RowsPerKey, Until, UntilNext
 from sanderling.types import TYPES
+from tests.long import so_many
 
 SECOND = 1_000_000
+HOURS = so_many(6, 24)
 CARS = "CREATE STREAM cars (id BIGINT, ts BIGINT, x DOUBLE, y DOUBLE) KEY id TIME ts LOCATION (x, y)"
 
 
@@ -45,9 +47,9 @@ def a_minute(shard: Shard, minute: int, cars: int) -> int:
 
 
 @pytest.mark.parametrize("window", ["1 HOUR", "60 ROWS PER KEY", "6000 ROWS"])
-def test_an_hour_of_a_day_holds_an_hour(window: str) -> None:
+def test_an_hour_of_many_holds_an_hour(window: str) -> None:
     shard = shard_of(f"SELECT id FROM cars INSIDE (0, 0, 10, 10) WINDOW {window}")
-    held = [a_minute(shard, minute, cars=100) for minute in range(1, 24 * 60)]
+    held = [a_minute(shard, minute, cars=100) for minute in range(1, HOURS * 60)]
     history = shard.streams["cars"].past.held
     assert int(history.needed().sum()) == 60 * 100
     assert max(held) <= 3 * 60 * 100 + arrays.WORTH_COMPACTING
