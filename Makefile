@@ -26,7 +26,7 @@ spark_tests := $(addprefix tests/,architecture command demo examples session spa
 # Whatever has a long form (tests/long.py), random cases among them.
 long_tests := $(addprefix tests/,recovery properties operate kernels space language oracle state scripts engine ingest plan \
 	command/test_interrupt.py demo/test_demo.py session/test_signals.py spark/test_cluster.py \
-	spark/test_memory_on_spark.py spark/test_random_expressions.py spark/test_sql_on_spark.py \
+	spark/test_memory_on_spark.py spark/test_random_expressions.py spark/test_real_data.py spark/test_sql_on_spark.py \
 	spark/test_triggers_on_spark.py spark/test_trigger_routes.py)
 
 # A Java that lives as long as a test has no time to become fast: better it does not try. Half the wait.
