@@ -1,6 +1,6 @@
 # Every task by name. `make` lists them; ARGS='…' is passed on: make demo ARGS='--seconds 20'
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-recovery test-spark test-engine long style check bench accept lock clean
+.PHONY: help setup demo test test-spark test-recovery test-worlds test-engine long style check bench accept lock clean
 
 python := .venv/bin/python
 
@@ -19,10 +19,11 @@ setup: ## build .venv with the pinned packages and the sanderling command; compi
 demo: setup ## a simulated city, live
 	@.venv/bin/sanderling demo $(ARGS)
 
-# Spark mostly waits: what starts it again and again, what shares one, and what computes go side by side.
-# What is in no list is among the last.
-recovery_tests := tests/recovery tests/spark/test_cluster.py
+# Spark mostly waits: what shares one, what starts it again and again, and what computes go side by side, the
+# longest first; what is in no list comes last, beside what is still at work.
 spark_tests := $(addprefix tests/,architecture command demo examples session spark)
+recovery_tests := tests/recovery tests/spark/test_cluster.py
+world_tests := $(addprefix tests/,scripts properties)
 # Whatever has a long form (tests/long.py), random cases among them.
 long_tests := $(addprefix tests/,recovery properties operate kernels space language oracle state scripts engine ingest plan \
 	command/test_interrupt.py demo/test_demo.py session/test_signals.py spark/test_cluster.py \
@@ -30,23 +31,26 @@ long_tests := $(addprefix tests/,recovery properties operate kernels space langu
 	spark/test_triggers_on_spark.py spark/test_trigger_routes.py)
 
 # A Java that lives as long as a test has no time to become fast: better it does not try. Half the wait.
-test test-recovery test-spark test-engine long: export SPARK_SUBMIT_OPTS := -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
+test test-spark test-recovery test-worlds test-engine long: export SPARK_SUBMIT_OPTS := -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
 
 test: setup ## the tests; one of them: ARGS='-k name'
 ifeq ($(strip $(ARGS)),)
-	@$(MAKE) --no-print-directory -j3 test-recovery test-spark test-engine
+	@$(MAKE) --no-print-directory -j3 test-spark test-recovery test-worlds test-engine
 else
 	@$(python) -m pytest $(ARGS)
 endif
 
-test-recovery:
-	@$(python) -m pytest $(recovery_tests)
-
 test-spark:
 	@$(python) -m pytest $(spark_tests) --ignore=tests/spark/test_cluster.py
 
+test-recovery:
+	@$(python) -m pytest $(recovery_tests)
+
+test-worlds:
+	@$(python) -m pytest $(world_tests)
+
 test-engine:
-	@$(python) -m pytest tests $(addprefix --ignore=,$(recovery_tests) $(spark_tests))
+	@$(python) -m pytest tests $(addprefix --ignore=,$(spark_tests) $(recovery_tests) $(world_tests))
 
 long: setup ## the long forms: every crash point, thousands of random worlds (hours); one: ARGS='tests/…'
 	@SANDERLING_LONG=1 $(python) -m pytest $(or $(ARGS),$(long_tests))
