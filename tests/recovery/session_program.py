@@ -11,9 +11,10 @@ from pathlib import Path
 
 import sanderling
 from sanderling.session.session import Session
+from tests.long import so_many
 from tests.recovery.session_story import ACTS, Act, readings, write_step
 
-STEPS_PER_READ = 3
+STEPS_PER_READ = so_many(6, 3)  # each starts a query of Spark's
 
 
 def main(place: Path, seed: int) -> None:
