@@ -52,8 +52,8 @@ test-worlds:
 test-engine:
 	@$(python) -m pytest tests $(addprefix --ignore=,$(spark_tests) $(recovery_tests) $(world_tests))
 
-long: setup ## the long forms: every crash point, thousands of random worlds (hours); one: ARGS='tests/…'
-	@SANDERLING_LONG=1 $(python) -m pytest $(or $(ARGS),$(long_tests))
+long: setup ## the long forms: every crash point, thousands of random worlds (hours); one: ARGS='tests/…', less of it: PARTS=20
+	@SANDERLING_LONG=1 SANDERLING_PARTS=$(PARTS) $(python) -m pytest $(or $(ARGS),$(long_tests))
 
 style: setup ## style and types
 	@$(python) -m ruff check

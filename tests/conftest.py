@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tests.long import so_many
+from tests.long import drawn
 from tests.recovery.runs import killed, undisturbed, world
 
 __all__ = ["killed", "undisturbed", "world"]
 
 # The first example compiles the kernels.
-settings.register_profile("sanderling", deadline=None, print_blob=True, max_examples=so_many(40, 1000))
+settings.register_profile("sanderling", deadline=None, print_blob=True, max_examples=drawn(40, 1000))
 settings.load_profile("sanderling")
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"

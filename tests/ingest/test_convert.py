@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sanderling.ingest.types.convert import convert
 from sanderling.types import TYPES
-from tests.long import so_many
+from tests.long import drawn
 
 BAD = object()
 UTC = datetime.datetime
@@ -158,7 +158,7 @@ NASTY = st.one_of(
 
 
 @given(st.lists(NASTY, max_size=6), st.sampled_from(sorted(TYPES)))
-@settings(deadline=None, max_examples=so_many(100, 5000))
+@settings(deadline=None, max_examples=drawn(100, 5000))
 def test_what_becomes_of_a_value_does_not_depend_on_its_neighbours(texts, name):
     together = outcome(texts, name)
     alone = [outcome([text], name)[0] for text in texts]

@@ -19,7 +19,7 @@ from sanderling.ingest import slices
 from sanderling.ingest.files import SourceFile, find_files
 from sanderling.ingest.read import raw_rows, read_slice
 from sanderling.ingest.slices import Slicer, version_of
-from tests.long import so_many
+from tests.long import drawn
 
 from .streams import TAXI, ingest, make_stream, slices_of
 
@@ -66,7 +66,7 @@ def write(folder, *bodies: bytes, format="csv"):
 
 
 @given(bodies=st.lists(BODIES, min_size=1, max_size=3), size=st.integers(1, 60))
-@settings(deadline=None, max_examples=so_many(100, 3000))
+@settings(deadline=None, max_examples=drawn(100, 3000))
 def test_the_size_of_slices_does_not_show_in_csv(tmp_path_factory, bodies, size):
     folder = tmp_path_factory.mktemp("cut")
     write(folder, *(b"id,ts,x,y\n" + body for body in bodies))
@@ -77,7 +77,7 @@ def test_the_size_of_slices_does_not_show_in_csv(tmp_path_factory, bodies, size)
     bodies=st.lists(st.lists(JSON_PIECES, max_size=20).map(b"".join), min_size=1, max_size=3),
     size=st.integers(1, 60),
 )
-@settings(deadline=None, max_examples=so_many(40, 1000))
+@settings(deadline=None, max_examples=drawn(40, 1000))
 def test_the_size_of_slices_does_not_show_in_json(tmp_path_factory, bodies, size):
     folder = tmp_path_factory.mktemp("cut")
     write(folder, *bodies, format="json")
@@ -102,7 +102,7 @@ def _lines(path: str, format: str) -> list[bytes]:
 
 
 @given(body=BODIES, size=st.integers(1, 60))
-@settings(deadline=None, max_examples=so_many(40, 1000))
+@settings(deadline=None, max_examples=drawn(40, 1000))
 def test_raw_rows_are_the_lines_an_editor_shows(tmp_path_factory, body, size):
     folder = tmp_path_factory.mktemp("raw")
     files = write(folder, b"id,ts,x,y\n" + body)

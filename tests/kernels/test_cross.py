@@ -13,7 +13,7 @@ from sanderling.space import polygon
 from sanderling.space.coverages import BOX, CENTRED, COVERAGES, DISC, EVERYWHERE, POLYGON
 from sanderling.space.geometry import Geometry
 from sanderling.space.polygons import NO_POLYGONS
-from tests.long import so_many
+from tests.long import drawn
 
 # Few values, so that places fall on borders; and some that break careless arithmetic.
 usual = st.sampled_from([0.0, 1.0, 1.5, 2.0, 3.0, -1.0, 0.1, 0.3])
@@ -69,7 +69,7 @@ def cases(draw: st.DrawFn) -> tuple[Moves, Rules, Geometry, Geometry]:
     return moves, rules, old, new
 
 
-@settings(max_examples=so_many(40, 4000))
+@settings(max_examples=drawn(40, 4000))
 @given(cases())
 def test_cross_finds_what_every_pair_gives(case: tuple[Moves, Rules, Geometry, Geometry]) -> None:
     moves, rules, old, new = case
@@ -90,7 +90,7 @@ POLYGONS = [
 ]
 
 
-@settings(max_examples=so_many(25, 1000))
+@settings(max_examples=drawn(25, 1000))
 @given(st.lists(st.tuples(*[st.one_of(st.floats(0, 10), st.integers(0, 10))] * 4), max_size=20))
 def test_with_rasters_nobody_is_lost(places: list[tuple[float, ...]]) -> None:
     n, regions = len(places), len(POLYGONS)

@@ -13,7 +13,7 @@ from sanderling.kernels.inside.follow import FocalMoves, Followers, Stage, follo
 from sanderling.kernels.nearest.cells import no_cells, put_all
 from sanderling.operate.inside.moving import levels
 from sanderling.space.coverages import CENTRED, DISC
-from tests.long import so_many
+from tests.long import drawn
 
 usual = st.sampled_from([0.0, 1.0, 1.5, 2.0, 3.0, -1.0, 0.1, 0.3, 100.0])
 strange = st.sampled_from([1e-200, -1e-160, 1e16, -1e160, 1e200, 1e308, 5e-324])
@@ -89,7 +89,7 @@ class World:
         )  # fmt: skip
 
 
-@settings(max_examples=so_many(40, 4000))
+@settings(max_examples=drawn(40, 4000))
 @given(st.data())
 def test_follow_finds_what_every_pair_gives(data: st.DataObject) -> None:
     world = World(data.draw)

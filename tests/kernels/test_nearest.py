@@ -11,7 +11,7 @@ from sanderling.kernels.nearest.influence import advance, begin_all, end_all
 from sanderling.kernels.nearest.nearest import plain_nearest
 from sanderling.kernels.nearest.seekers import Changes, FocalPlaces, new_scene, new_seekers, new_sights
 from sanderling.space.coverages import BOX, CENTRED, DISC, EVERYWHERE
-from tests.long import so_many
+from tests.long import drawn
 
 usual = st.sampled_from([0.0, 1.0, 1.5, 2.0, 3.0, -1.0, 0.1, 0.3, 100.0])
 strange = st.sampled_from([1e-200, -1e-160, 1e16, -1e160, 1e200, 1e308, 5e-324])
@@ -92,7 +92,7 @@ class World:
                 assert old != wanted or watched, "nothing is new"
 
 
-@settings(max_examples=so_many(40, 4000))
+@settings(max_examples=drawn(40, 4000))
 @given(st.data())
 def test_lists_are_what_every_object_gives(data: st.DataObject) -> None:
     world = World(data.draw)
@@ -114,7 +114,7 @@ def test_lists_are_what_every_object_gives(data: st.DataObject) -> None:
             assert not world.sights.mark.any() and not world.scene.changed.any()
 
 
-@settings(max_examples=so_many(40, 1000))
+@settings(max_examples=drawn(40, 1000))
 @given(st.data())
 def test_several_ticks_at_once_are_as_one_by_one(data: st.DataObject) -> None:
     world = World(data.draw)

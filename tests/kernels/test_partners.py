@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sanderling.kernels.sql.partners import Chains, Changes, Party, Places, Rule, walk_partners
-from tests.long import so_many
+from tests.long import drawn
 
 ROWS, KEYS = 6, 3
 CHANGE = st.tuples(st.booleans(), st.integers(0, ROWS - 1), st.sampled_from([-2, -1, 1, 1, 2]))
@@ -62,7 +62,7 @@ def _answer(left: Party, right: Party, rule: Rule, there: Any) -> Any:
     return pairs, alone
 
 
-@settings(max_examples=so_many(60, 2000), deadline=None)
+@settings(max_examples=drawn(60, 2000), deadline=None)
 @given(st.lists(CHANGE, max_size=25), st.integers(0, 50), st.booleans(), st.booleans(), st.booleans())
 def test_pairs_and_who_stands_alone_after_each_change(
     changes: Any, seed: int, is_near: bool, is_open: bool, is_left: bool

@@ -16,7 +16,7 @@ from sanderling.errors import SanderlingError
 from sanderling.language import parse_script, parse_statement
 from sanderling.language.grammar.dialect import Sanderling
 from sanderling.plan.planner import Planner
-from tests.long import so_many
+from tests.long import drawn
 from tests.scripts.steps import read_script
 from tests.scripts.test_scripts import SCRIPTS
 
@@ -98,7 +98,7 @@ ODD = [
 
 
 @given(data=st.data())
-@settings(max_examples=so_many(100, 4000), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=drawn(100, 4000), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_statement_out_of_shape_is_refused_in_our_words(data: st.DataObject, table: Path) -> None:
     tokens = list(data.draw(st.sampled_from(TOLD)))
     for _ in range(data.draw(st.integers(1, 3))):
@@ -118,7 +118,7 @@ def test_a_statement_out_of_shape_is_refused_in_our_words(data: st.DataObject, t
 
 
 @given(text=st.text(max_size=60))
-@settings(max_examples=so_many(60, 2000), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=drawn(60, 2000), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_text_at_all_is_refused_in_our_words(text: str, table: Path) -> None:
     assert refusal(text, new_planner(table)) is not None
     refusal(f"{SELECT}WHERE kind = {text}", new_planner(table))

@@ -20,9 +20,9 @@ from sanderling.language import parameters
 from sanderling.language.parse import parse_template
 from sanderling.plan.planner import Planner
 from tests.language.scripts_alike import BEGIN, dump
-from tests.long import so_many
+from tests.long import drawn
 
-MANY = so_many(40, 10_000)
+MANY = drawn(40, 10_000)
 
 TEMPLATES = (
     "SELECT id FROM taxi INSIDE ('M', :a, :b, :b)",

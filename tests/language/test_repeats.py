@@ -15,9 +15,9 @@ from sanderling.plan.planner import Planner
 from sanderling.plan.trigger.triggers import read_trigger
 from sanderling.plans import trigger_space
 from tests.language.scripts_alike import BEGIN, dump, outcome, scripts
-from tests.long import so_many
+from tests.long import drawn
 
-MANY = so_many(40, 20_000)
+MANY = drawn(40, 20_000)
 
 
 @settings(max_examples=MANY, deadline=None, suppress_health_check=list(HealthCheck))

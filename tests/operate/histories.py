@@ -18,14 +18,14 @@ from sanderling.operate.tree.tree import Tree
 from sanderling.plans import nodes
 from sanderling.plans.nodes import children_of
 from sanderling.types import TYPES, SqlType
-from tests.long import so_many
+from tests.long import drawn
 from tests.operate.twin import Bag, Row, World, answer, plain
 
 LONG, DOUBLE, TEXT, FLAG = (TYPES[n] for n in ("BIGINT", "DOUBLE", "STRING", "BOOLEAN"))
 TIME, DAY, SMALL = TYPES["TIMESTAMP"], TYPES["DATE"], TYPES["INT"]
 TICKS = 6
 # The first example compiles the kernels.
-THOROUGH = settings(max_examples=so_many(12, 1000), deadline=None)
+THOROUGH = settings(max_examples=drawn(12, 1000), deadline=None)
 QUERIES = (3, 4, 900)
 
 VALUES: dict[SqlType, Any] = {

@@ -6,7 +6,7 @@ from collections import Counter
 
 from hypothesis import HealthCheck, given, settings
 
-from tests.long import so_many
+from tests.long import drawn
 from tests.oracle.duck import Duck, agree
 from tests.oracle.oracle import Row
 from tests.oracle.sql import answer
@@ -16,7 +16,7 @@ from tests.properties.queries import Asked, queries
 from tests.properties.scenes import Scene, scenes
 
 MANY = settings(
-    max_examples=so_many(25, 5000),
+    max_examples=drawn(25, 5000),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tests.long import so_many
+from tests.long import drawn
 
 from . import Area, Box, Disc, Everywhere, MovingBox, MovingDisc, Nearest, Query, run, run_fast
 from .cases import TICK, at, inside, of
@@ -67,13 +67,13 @@ run_settings = st.fixed_dictionaries(
 )
 
 
-@settings(deadline=None, max_examples=so_many(100, 5000))
+@settings(deadline=None, max_examples=drawn(100, 5000))
 @given(readings_of_three, query_sets(), run_settings)
 def test_fast_equals_plain(readings, queries, chosen):
     assert run_fast(readings, queries, TICK, **chosen) == run(readings, queries, TICK, **chosen)
 
 
-@settings(deadline=None, max_examples=so_many(50, 2000))
+@settings(deadline=None, max_examples=drawn(50, 2000))
 @given(readings_of_three, query_sets(), run_settings)
 def test_no_tick_that_matters_is_jumped_over(readings, queries, chosen):
     # A query that begins makes its tick matter; these hold nobody.
@@ -81,7 +81,7 @@ def test_no_tick_that_matters_is_jumped_over(readings, queries, chosen):
     assert run(readings, queries + nobody, TICK, **chosen) == run(readings, queries, TICK, **chosen)
 
 
-@settings(deadline=None, max_examples=so_many(50, 2000))
+@settings(deadline=None, max_examples=drawn(50, 2000))
 @given(readings_of_three, query_sets(), run_settings)
 def test_updates_add_up_to_answers_that_are_never_negative(readings, queries, chosen):
     result = run(readings, queries, TICK, **chosen)
@@ -94,7 +94,7 @@ def test_updates_add_up_to_answers_that_are_never_negative(readings, queries, ch
                 assert total[update.row] >= 0
 
 
-@settings(deadline=None, max_examples=so_many(50, 2000))
+@settings(deadline=None, max_examples=drawn(50, 2000))
 @given(readings_of_three, query_sets(), st.randoms(use_true_random=False), st.sampled_from([5, 20, 200]))
 @example([at("a", 10, 0, 0), at("b", 11, 0, 0)], [inside(Everywhere())], random.Random(0), 1)
 def test_disorder_within_the_lateness_does_not_show(readings, queries, rng, lateness):

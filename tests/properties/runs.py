@@ -18,12 +18,12 @@ from sanderling.plan.planner import Planner
 from sanderling.plans.plan import Plan
 from tests import oracle
 from tests.engine.direct import DirectRun
-from tests.long import so_many
+from tests.long import drawn
 from tests.oracle.oracle import comparable
 from tests.properties.worlds import FENCES, World, wkt
 
 RELAXED = settings(
-    max_examples=so_many(12, 5000),
+    max_examples=drawn(12, 5000),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 

@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from sanderling.clock import show_time
 from sanderling.plan.grow.living import LivingPlan
 from tests.engine.direct import DirectRun
-from tests.long import so_many
+from tests.long import drawn
 from tests.oracle import Reading
 from tests.oracle.oracle import arrive, comparable, tick_end
 from tests.oracle.past import Past, Table
@@ -34,7 +34,7 @@ from tests.properties.worlds import KEYS
 __all__ = ["fences"]
 
 MANY = settings(
-    max_examples=so_many(5, 3000),
+    max_examples=drawn(5, 3000),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 # When a query comes or goes is up to the test.

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from tests.long import so_many
+from tests.long import drawn
 from tests.properties import test_sql, test_trigger_sql, trigger_tales
 from tests.properties.chance import Chance, made_of
 from tests.properties.runs import RELAXED, Cut, check, fences
@@ -22,7 +22,7 @@ from tests.properties.worlds import World, long_worlds
 __all__ = ["fences"]
 
 # Such worlds do not become simple: that would take longer than all else.
-FEW = settings(RELAXED, max_examples=so_many(3, 500), phases=(Phase.explicit, Phase.reuse, Phase.generate))
+FEW = settings(RELAXED, max_examples=drawn(3, 500), phases=(Phase.explicit, Phase.reuse, Phase.generate))
 # In one batch, or two: what there was before the second is held, or restored.
 whole = st.builds(
     Cut, st.just(1 << 20), st.sampled_from([1, 2, 7]), st.sampled_from(["never", "delta", "snapshot"]),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sanderling.operate.where.orders import Chooser, Ordered
 from sanderling.plans.selection import First
-from tests.long import so_many
+from tests.long import drawn
 from tests.properties.runs import RELAXED, Cut, check, cuts, fences
 from tests.properties.test_living import Tale, run_and_check, tales
 from tests.properties.worlds import CONDITIONS, Ask, World, ask, reading
@@ -20,7 +20,7 @@ from tests.properties.worlds import CONDITIONS, Ask, World, ask, reading
 __all__ = ["fences"]
 
 # Each goes through the engine twice.
-FEWER = settings(RELAXED, max_examples=so_many(5, 800))
+FEWER = settings(RELAXED, max_examples=drawn(5, 800))
 # Batches are small here, since orders change between them.
 small_cuts = st.builds(
     Cut, st.sampled_from([1, 1, 40]), st.sampled_from([1, 1, 2]),

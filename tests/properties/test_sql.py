@@ -18,7 +18,7 @@ from sanderling.clock import show_time
 from sanderling.plan.planner import Planner
 from sanderling.plans.plan import Plan
 from tests.engine.direct import DirectRun
-from tests.long import so_many
+from tests.long import drawn
 from tests.oracle.duck import Duck, agree
 from tests.oracle.oracle import Row, comparable
 from tests.oracle.select import Registered
@@ -33,7 +33,7 @@ from tests.properties.worlds import FENCES, wkt
 __all__ = ["fences"]
 
 MANY = settings(
-    max_examples=so_many(12, 5000),
+    max_examples=drawn(12, 5000),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 

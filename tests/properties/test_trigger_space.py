@@ -22,7 +22,7 @@ from sanderling.plans.constraint_graph import SLACK
 from sanderling.plans.nodes import solve_of
 from sanderling.plans.trigger_space import LEAST, side_of
 from sanderling.route.by_space import Tracts
-from tests.long import so_many
+from tests.long import drawn
 from tests.properties import test_trigger, trigger_tales, trigger_worlds
 from tests.properties.chance import made_of
 from tests.properties.runs import RELAXED, Cut, cuts
@@ -30,7 +30,7 @@ from tests.properties.test_trigger_sql import check
 
 PARTITIONS = st.sampled_from([2, 3, 7, 1])
 # A world on seven merge partitions takes a while.
-FEW = settings(RELAXED, max_examples=so_many(8, 5000))
+FEW = settings(RELAXED, max_examples=drawn(8, 5000))
 NAN, INF = float("nan"), float("inf")
 
 

@@ -17,7 +17,7 @@ from sanderling.operate.window import until, whereabouts
 from sanderling.plan.grow.living import LivingPlan
 from sanderling.plans.plan import NEVER
 from tests.engine.direct import ByPair, DirectRun
-from tests.long import so_many
+from tests.long import drawn
 from tests.properties.runs import RELAXED, Cut, check, cuts, declarations, engine_updates, fences, write_csv
 from tests.properties.worlds import SECOND, SHAPES, World, ask, worlds
 
@@ -61,7 +61,7 @@ def test_what_comes_later_begins_alike_however_the_input_is_cut(
     assert got == wanted
 
 
-@settings(RELAXED, max_examples=so_many(6, 2000))
+@settings(RELAXED, max_examples=drawn(6, 2000))
 @given(
     world=worlds(has_window=True) | worlds(has_window=True, kinds=("moving far",)) | worlds(has_nearest=True),
     cut=cuts, at=st.integers(1, 20),

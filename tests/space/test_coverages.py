@@ -25,7 +25,7 @@ from sanderling.space.coverages import (
     size_of,
     word_of,
 )
-from tests.long import so_many
+from tests.long import drawn
 
 # Few values, so that places fall on borders; and some that break careless arithmetic.
 usual = st.sampled_from([0.0, 1.0, 1.5, 2.0, 3.0, -1.0, 0.1, 0.3])
@@ -34,7 +34,7 @@ number = st.one_of(usual, usual, usual, strange)
 numbers = st.tuples(number, number, number, number)
 
 
-@settings(max_examples=so_many(60, 4000))
+@settings(max_examples=drawn(60, 4000))
 @given(st.sampled_from(sorted(COVERAGES)), numbers, number, number)
 def test_the_kernel_and_its_plain_twin_agree(
     kind: int, n: tuple[float, float, float, float], x: float, y: float
@@ -42,7 +42,7 @@ def test_the_kernel_and_its_plain_twin_agree(
     assert holds_place(kind, *n, x, y) == plain_holds_place(kind, *n, x, y)
 
 
-@settings(max_examples=so_many(60, 4000))
+@settings(max_examples=drawn(60, 4000))
 @given(st.sampled_from(sorted(COVERAGES)), numbers, number, number)
 def test_bounds_hold_whatever_the_region_holds(
     kind: int, n: tuple[float, float, float, float], x: float, y: float

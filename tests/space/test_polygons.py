@@ -15,7 +15,7 @@ from shapely import affinity
 from sanderling.space import raster as kernel
 from sanderling.space.polygons import NO_POLYGONS, Polygons
 from sanderling.space.raster import BORDER, CELLS_A_CORNER, FEWEST_CELLS, MOST_CELLS, NO_RASTERS, sides_of
-from tests.long import so_many
+from tests.long import drawn
 
 Floats = npt.NDArray[np.float64]
 
@@ -92,7 +92,7 @@ corner = st.tuples(st.integers(0, 8), st.integers(0, 8))
 rings = st.lists(corner, min_size=3, max_size=12)
 
 
-@settings(max_examples=so_many(50, 3000), deadline=None)
+@settings(max_examples=drawn(50, 3000), deadline=None)
 @given(st.lists(rings, min_size=1, max_size=4), st.floats(0, 90), st.integers(0, 99))
 def test_rasters_of_random_shapes_say_what_geos_says(
     parts: list[list[tuple[int, int]]], turn: float, seed: int
