@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from sanderling.space import outline
 from sanderling.space.outline import LEFT, ON, RIGHT
 from sanderling.space.polygons import NO_POLYGONS
-from tests.long import so_many
+from tests.long import drawn
 
 Point = tuple[float, float]
 PLACES = np.array(list(product(range(-3, 9), range(-3, 9))), np.float64)
@@ -68,7 +68,7 @@ def is_plain(line: list[Point]) -> bool:
     return not is_parallel or (bx - ax) * (dx - cx) + (by - ay) * (dy - cy) > 0
 
 
-@settings(max_examples=so_many(200, 5000), deadline=None)
+@settings(max_examples=drawn(60, 5000), deadline=None)
 @given(lines(pieces=1))
 def test_the_side_of_a_straight_line_is_exact(line: list[Point]) -> None:
     if len(line) != 2:
@@ -79,7 +79,7 @@ def test_the_side_of_a_straight_line_is_exact(line: list[Point]) -> None:
     assert (held(outline.side(ON, line)) == (sides == 0)).all()
 
 
-@settings(max_examples=so_many(200, 5000), deadline=None)
+@settings(max_examples=drawn(60, 5000), deadline=None)
 @given(lines())
 def test_the_side_of_a_line_with_corners_is_what_geos_says(line: list[Point]) -> None:
     if not is_plain(line):
@@ -96,12 +96,12 @@ def test_the_side_of_a_line_with_corners_is_what_geos_says(line: list[Point]) ->
         assert is_left == (outline.side_of_place(line, (x, y)) >= 0)
 
 
-@settings(max_examples=so_many(200, 5000), deadline=None)
+@settings(max_examples=drawn(60, 5000), deadline=None)
 @given(lines(), st.integers(0, 6))
 def test_a_corridor_is_all_within_a_distance_of_what_is_drawn(line: list[Point], distance: int) -> None:
-    drawn = shapely.LineString(line) if len(line) > 1 else shapely.Point(line[0])
+    shape = shapely.LineString(line) if len(line) > 1 else shapely.Point(line[0])
     x, y = PLACES.T
-    apart = shapely.distance(drawn, shapely.points(x, y))
+    apart = shapely.distance(shape, shapely.points(x, y))
     found = held(outline.corridor(line, float(distance)))
     is_sure = np.abs(apart - distance) > 1e-9
     assert (found == (apart <= distance))[is_sure].all()
