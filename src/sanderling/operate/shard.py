@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
+import pyarrow as pa
 
 from sanderling.arrays import I64
 from sanderling.batches import Batch, Kind, To
@@ -205,7 +206,14 @@ class Shard:
                 # Merge partitions know who the nearest, and which the last, of all shards are, and what
                 # comes of branches.
                 yield ask(asked.ask, sorted(merged), name, stream.clock.closed_to)
-        yield from self.trees.answer(asks, answers, self._is_gathered)
+        yield from map(self._for_merging, self.trees.answer(asks, answers, self._is_gathered))
+
+    def _for_merging(self, answer: Batch) -> Batch:
+        """Of a branch that trees on both sides share, merge partitions are asked for some queries only."""
+        if answer.template not in self.gathered:
+            return answer
+        is_asked = np.isin(answer.table.column("query").to_numpy(), self.merged)
+        return replace(answer, table=answer.table.filter(pa.array(is_asked)))
 
     def told(self, batches: Iterable[Batch]) -> list[Batch]:
         """With who tells it."""
