@@ -10,8 +10,16 @@ import pyspark
 import pytest
 from pyspark.sql import SparkSession
 
-from sanderling.spark import archive
-from sanderling.spark.archive import OPTIONS, SILENT, archive_place, archiving, is_whole, put, with_archive
+from sanderling.spark.start import archive
+from sanderling.spark.start.archive import (
+    OPTIONS,
+    SILENT,
+    archive_place,
+    archiving,
+    is_whole,
+    put,
+    with_archive,
+)
 
 JARS = Path(pyspark.__file__).parent / "jars"
 

@@ -1,6 +1,6 @@
 """The demo on Spark for a few ticks, and a run over a file: the classes that Java loads for them are kept.
 
-`make setup` runs this; every start of Spark is quicker then (spark/archive.py). Where Java cannot keep
+`make setup` runs this; every start of Spark is quicker then (spark/start/archive.py). Where Java cannot keep
 classes, nothing is lost.
 
 python -m sanderling.demo.rehearse_spark
@@ -18,8 +18,8 @@ from sanderling.deliver.targets import Targets
 from sanderling.demo.run import SHARDS, demo_settings, run_demo
 from sanderling.plan.planner import Planner
 from sanderling.simulate.city import make_city
-from sanderling.spark.archive import archive_place, archiving, end_java, put
 from sanderling.spark.run import RunOptions, run_plan
+from sanderling.spark.start.archive import archive_place, archiving, end_java, put
 
 OBJECTS, SECONDS, SEED = 200, 2, 7
 SCRIPT = """

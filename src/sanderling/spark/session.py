@@ -17,8 +17,8 @@ from pyspark import SparkContext, java_gateway
 from pyspark.sql import SparkSession
 
 from sanderling.errors import ConfigError
-from sanderling.spark.archive import with_archive
 from sanderling.spark.signals import held_signals
+from sanderling.spark.start.archive import with_archive
 
 # Renames files without starting programs that look for links (decision 21).
 PLAIN_RENAMES = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"

@@ -1,0 +1,1 @@
+"""What is done so that a start is quick: Java's classes are kept (archive)."""
