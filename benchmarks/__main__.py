@@ -20,6 +20,7 @@ from benchmarks import (
     registration,
     simulate,
     squares_on_spark,
+    starts,
     triggers,
     triggers_on_spark,
 )
@@ -40,6 +41,7 @@ ALL = {
         answer_size,
         pipeline_rows,
         push_down,
+        starts,
         range_on_spark,
         squares_on_spark,
         nearest_on_spark,

@@ -167,6 +167,20 @@ def tick_profile(rows: list[dict[str, Any]]) -> None:
     save(figure, "tick_profile")
 
 
+def starts(rows: list[dict[str, Any]]) -> None:
+    figure, axes = plt.subplots(figsize=(7, 2.2))
+    for y, row in enumerate(rows):
+        at = 0.0
+        for part, color in (("driver", BLUE), ("Java", ORANGE), ("Python", "#7fb2d6"), ("others", GREY)):
+            axes.barh(y, row[part], left=at, color=color, label=part if y == 0 else None)
+            at += row[part]
+    axes.set_yticks(range(len(rows)), [r["start"] for r in rows])
+    axes.invert_yaxis()
+    axes.set_xlabel("seconds of the processor, to the first line")
+    figure.legend(loc="outside upper center", ncols=4, frameon=False, fontsize=8)
+    save(figure, "starts")
+
+
 def triggers(rows: list[dict[str, Any]]) -> None:
     figure, panels = plt.subplots(2, 3, figsize=(10, 5.4), sharex="col", sharey="row")
     named = {

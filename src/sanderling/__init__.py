@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sanderling.session.session import Session, connect
+    from sanderling.session.connect import connect
+    from sanderling.session.session import Session
 
 __version__ = "0.1.0"
 __all__ = ["Session", "connect"]
@@ -13,8 +14,12 @@ __all__ = ["Session", "connect"]
 
 def __getattr__(name: str) -> Any:
     """Spark takes its time to import: not before somebody asks for a session."""
-    if name in __all__:
-        from sanderling.session import session
+    if name == "connect":
+        from sanderling.session.connect import connect
 
-        return getattr(session, name)
+        return connect
+    if name == "Session":
+        from sanderling.session.session import Session
+
+        return Session
     raise AttributeError(f"module 'sanderling' has no attribute {name!r}")

@@ -136,6 +136,10 @@ def run(
     if metrics is not None:
         refuse_no_file(metrics)
     with _interruptible(), _standard_output():
+        from sanderling.spark.start.java import launch
+
+        if checkpoint is None:  # else Java's log is to be in it, and it is not ours yet
+            launch(master)
         # Imported late: this takes a while, and can be interrupted like the rest.
         from sanderling.plan.explain.explain import explain_query
         from sanderling.plan.planner import Planner
@@ -178,10 +182,8 @@ def _progress(before: str, during: str) -> Iterator[Callable[[int, int], None] |
     if not stderr.is_terminal:
         yield None
         return
-    # A handle of its own: the usual one leads to Spark's log while Spark starts.
-    own = Console(file=os.fdopen(os.dup(sys.stderr.fileno()), "w"), highlight=False)
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=own, transient=True) as bar:
+    with Progress(*columns, console=stderr, transient=True) as bar:
         task = bar.add_task(before, total=None)
 
         def show(done: int, whole: int) -> None:

@@ -88,6 +88,7 @@ OWNERS: dict[str, str] = {
 }
 EXCEPTIONS: dict[tuple[str, str], str] = {
     ("pyspark", "session/session.py"): "types only, under TYPE_CHECKING",
+    ("pyspark", "session/connect.py"): "types only, under TYPE_CHECKING",
 }
 
 

@@ -18,7 +18,7 @@ from sanderling.deliver.sinks.files import Delivery
 from sanderling.deliver.targets import Targets
 from sanderling.errors import ConfigError
 from sanderling.plan.planner import Planner
-from sanderling.session.session import connect
+from sanderling.session.connect import connect
 from tests.long import IS_LONG
 from tests.recovery.runs import output, run, run_without_room
 from tests.session.test_versions import STREAM, moving

@@ -14,7 +14,7 @@ import pytest
 from sanderling.command import app
 from sanderling.deliver.lock import locked
 from sanderling.errors import SanderlingError, StateError
-from sanderling.session.session import connect
+from sanderling.session.connect import connect
 
 # It waits where it has the checkpoint. That a run holds one as well is seen in test_crash.py.
 SESSION = """

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sanderling.errors import StateError
-from sanderling.session.session import connect
+from sanderling.session.connect import connect
 from tests.session.test_versions import STREAM, moving
 
 TABLE = "CREATE TABLE sites (name STRING, level BIGINT) KEY name WITH (path = '{path}')"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from sanderling.plan.grow.living import LivingPlan
-from sanderling.session.session import connect
+from sanderling.session.connect import connect
 from sanderling.spark.plans import PlanFolder
 
 STREAM = "CREATE STREAM cars (id STRING, ts BIGINT, x DOUBLE, y DOUBLE) KEY id TIME ts LOCATION (x, y);"

@@ -12,7 +12,7 @@ from pyspark.sql.datasource import InputPartition
 from sanderling.demo.run import demo_plan, demo_script
 from sanderling.demo.scene import Scene
 from sanderling.plans.parts import for_source
-from sanderling.session.session import connect
+from sanderling.session.connect import connect
 from sanderling.simulate.city import make_city
 from sanderling.simulate.feed import Feed
 from sanderling.simulate.settings import TrafficSettings

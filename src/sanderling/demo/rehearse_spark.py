@@ -19,7 +19,8 @@ from sanderling.demo.run import SHARDS, demo_settings, run_demo
 from sanderling.plan.planner import Planner
 from sanderling.simulate.city import make_city
 from sanderling.spark.run import RunOptions, run_plan
-from sanderling.spark.start.archive import archive_place, archiving, end_java, put
+from sanderling.spark.session import end_java
+from sanderling.spark.start.archive import archive_place, archiving, put
 
 OBJECTS, SECONDS, SEED = 200, 2, 7
 SCRIPT = """

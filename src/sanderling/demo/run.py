@@ -52,7 +52,7 @@ def demo_settings(objects: int, seed: int) -> TrafficSettings:
 
 def run_demo(network: Network, settings: TrafficSettings, seconds: float | None, console: Console) -> None:
     """Shows the city until `seconds` are over, or for ever; a signal ends it as the time would."""
-    from sanderling.session.session import connect
+    from sanderling.session.connect import connect
     from sanderling.spark.signals import held_signals
 
     scene = Scene(demo_plan())

@@ -8,7 +8,6 @@ session.stream(df)   ─┘                    readings ─┘      └─► up
 from __future__ import annotations
 
 import atexit
-import os
 import sys
 import threading
 import weakref
@@ -30,7 +29,7 @@ from sanderling.language.statements import DescribeQuery, Explain, Show
 from sanderling.plan.grow.living import Change, LivingPlan
 from sanderling.plan.grow.table_changes import read_in
 from sanderling.plan.listing import Listing
-from sanderling.session.arguments import duration, folder, seconds, shown, text, whole
+from sanderling.session.arguments import seconds, shown, text, whole
 from sanderling.session.desk import Desk, names_in
 from sanderling.session.journal import SAID, STARTED, Journal, Line
 from sanderling.session.kept_tables import KeptTables
@@ -52,7 +51,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 MOST_ROWS = 1_000_000
-MOST_SHARDS = 1024
 # Of a live stream: more than clocks go wrong by, and less than zones of time are apart.
 AHEAD = "10 minutes"
 
@@ -68,39 +66,8 @@ def _stop_all() -> None:
                 session.stop()
 
 
-def connect(
-    spark: SparkSession | None = None,
-    checkpoint: str | os.PathLike[str] | None = None,
-    *,
-    shards: int | None = None,
-    master: str = "local[*]",
-    keep: str = "1 hour",
-    trigger: str = "100 milliseconds",
-    data: str | os.PathLike[str] | None = None,
-) -> Session:
-    """A session: a new one, or the one that a checkpoint holds.
-
-    spark       a session of Spark to run in; without one, we start one with `master`
-    checkpoint  a folder that all machines see; without one, nothing is left when the session stops
-    shards      into how many parts objects are divided; without it, as many as the master has cores
-    keep        how long updates stay readable for `updates()`
-    trigger     how often Spark looks for new readings
-    data        a folder that paths in statements start from, and never lead out of
-    """
-    if spark is not None:
-        refuse_no_session(spark)
-    if shards is not None:
-        whole("shards", shards, 1, MOST_SHARDS)
-    keep_s = duration("keep", keep) / 1e6
-    duration("trigger", trigger)
-    text("master", master, "such as local[*]")
-    root = folder("data", data)
-    refuse_no_folder(root)
-    return Session(spark, folder("checkpoint", checkpoint), shards, master, keep_s, trigger, root)
-
-
 class Session:
-    """Made by `sanderling.connect`. May be used from several threads."""
+    """Made by `sanderling.connect` (connect.py). May be used from several threads."""
 
     def __init__(
         self, spark: SparkSession | None, checkpoint: Path | None, shards: int | None, master: str,
@@ -114,6 +81,9 @@ class Session:
         self._sinks: list[Sink] = []  # beside the desk
         self._is_stopped = False
         self._fault: SanderlingError | None = None
+        if spark is not None:
+            refuse_no_session(spark)
+        refuse_no_folder(data)
         with _in_our_words():
             self._work = self._held.enter_context(working_in(checkpoint))
             self._runtime = Runtime(self._work, master, shards or cores_of(master), spark)

@@ -6,5 +6,5 @@ session.py    Spark as we need it; signals               faults.py    what went 
 checkpoint.py whose it is; plans, sums
 
 sources/      what Spark reads                           engines/      shards and merge partitions inside it
-start/        so that a start is quick
+start/        Java and Python, before anybody needs them
 """

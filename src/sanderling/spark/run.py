@@ -125,7 +125,7 @@ def _deliver(
         delivery.say_again()
     else:
         if files.by_stream:
-            seconds = _stream(plan, files, shards, work, sink, options, spark)
+            seconds = _stream(plan, files, shards, work, sink, options, spark, delivery.finish)
         delivery.finish()
     totals = delivery.totals()
     return RunSummary(totals, seconds, sum(totals.rows.values()) - rows_before, sink.figures)
@@ -144,9 +144,12 @@ def _refuse_input_as_output(files: Files, targets: Targets) -> None:
 
 def _stream(
     plan: Plan, files: Files, shards: int, work: Path, sink: Sink, options: RunOptions,
-    given: SparkSession | None,
+    given: SparkSession | None, publish: Callable[[], None],
 ) -> float:  # fmt: skip
-    """From the files to the sink. Gives the seconds it streamed."""
+    """From the files to the sink. Gives the seconds it streamed.
+
+    What is whole is published before Spark is stopped: that takes its time, and somebody waits.
+    """
     plans = PlanFolder.in_(work / "plans")
     plans.keep(plan)
     layout = Layout(plan, plans, shards, work, options.settings, is_living=False)
@@ -159,12 +162,15 @@ def _stream(
             with runtime.in_our_words(runtime.log if options.checkpoint else None):
                 query = runtime.start(layout, [files], [sink], trigger=None)
                 is_read = _is_read(query, files, options.progress, is_stopping)
+            is_whole = is_read and runtime.is_told()
+            seconds = time.monotonic() - started
+            if is_whole:
+                publish()
         finally:
             runtime.stop(is_settled=is_read)
         if runtime.failure is not None:
             raise runtime.failure
-        seconds = time.monotonic() - started
-    if is_stopping():
+    if not is_read:
         raise KeyboardInterrupt  # half of the input is no reason to publish
     return seconds
 

@@ -73,6 +73,12 @@ class Runtime:
             self._fault = e  # on its way through the JVM it would become text
             raise
 
+    def is_told(self) -> bool:
+        """Waits until what was taken so far is delivered; whether it could be."""
+        assert self.courier is not None
+        self.courier.settle()
+        return self.failure is None
+
     # ----- what went wrong
 
     @property

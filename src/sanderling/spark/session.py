@@ -6,19 +6,16 @@ import contextlib
 import os
 import re
 import signal
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-from pyspark import SparkContext, java_gateway
+from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from sanderling.errors import ConfigError
 from sanderling.spark.signals import held_signals
-from sanderling.spark.start.archive import with_archive
+from sanderling.spark.start.java import end, reached
 
 # Renames files without starting programs that look for links (decision 21).
 PLAIN_RENAMES = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
@@ -43,9 +40,7 @@ def cores_of(master: str) -> int:
 
 
 def start_session(master: str, shards: int, log: Path | None) -> SparkSession:
-    """A session with one shuffle partition a shard; what Spark says goes to `log`."""
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    """A session with one shuffle partition a shard; what Spark says is found in `log`."""
     settings = stream_settings(shards) | {
         "spark.app.name": "sanderling",
         "spark.ui.enabled": "false",
@@ -65,16 +60,16 @@ def start_session(master: str, shards: int, log: Path | None) -> SparkSession:
     for key, value in settings.items():
         builder = builder.config(key, value)
     # Until there is a JVM to talk to, which takes longest, Ctrl-C needs no waiting.
-    with _said_to(log), held_signals(lambda: SparkContext._gateway is not None), _no_orphan(), with_archive():
+    with held_signals(lambda: SparkContext._gateway is not None):
         try:
-            with _our_handler():
+            with _our_handler(), reached(master, log):
                 session = builder.getOrCreate()
             # A JVM that dies is told once, by us; this server would print a traceback of its own.
             vars(session.sparkContext._accumulatorServer)["handle_error"] = lambda *_: None
             return session
         except Exception as e:  # py4j's, Spark's or the system's: all say that there is no Spark
             raise ConfigError(
-                "config.no_spark", f'Spark does not start with the master "{master}": {_reason(e, log)}',
+                "config.no_spark", f'Spark does not start with the master "{master}": {_reason(e)}',
                 "check --master, and that Java 17 or later is installed",
             ) from e  # fmt: skip
 
@@ -88,6 +83,15 @@ def _our_handler() -> Iterator[None]:
         signal.signal(signal.SIGINT, ours)
 
 
+def end_java() -> bool:
+    """Ends the Java that Spark leaves behind when it stops, and waits; whether it ended well."""
+    gateway, SparkContext._gateway, SparkContext._jvm = SparkContext._gateway, None, None
+    if gateway is None:
+        return False
+    gateway.shutdown()
+    return end()
+
+
 def refuse_no_session(spark: object) -> None:
     """What is given as a session of Spark is one, and lives."""
     if not isinstance(spark, SparkSession):
@@ -99,56 +103,9 @@ def refuse_no_session(spark: object) -> None:
         raise ConfigError("config.no_spark", "this session of Spark has been stopped", "start another one")
 
 
-def _reason(e: Exception, log: Path | None) -> str:
-    """What the JVM says, without the layers it came through; in the log, where it ended before it could."""
+def _reason(e: Exception) -> str:
+    """What the JVM says, without the layers it came through."""
     text = str(e)
-    if "JAVA_GATEWAY_EXITED" in text and log is not None:
-        text = log.read_text(errors="replace")
     said = [line for line in text.splitlines() if line.strip() and not line.startswith("WARNING")]
     causes = re.findall(r"^(?:: |.*Exception.*?: |.*Error: )(.+)", text, flags=re.MULTILINE)
     return (causes[0] if causes else said[0] if said else type(e).__name__)[:300]
-
-
-@contextlib.contextmanager
-def _no_orphan() -> Iterator[None]:
-    """A JVM that we give up while it starts would wait for us for ever: Spark has no handle on it yet."""
-    started: list[subprocess.Popen[bytes]] = []
-    popen: Any = java_gateway.Popen
-
-    def noted(*words: Any, **options: Any) -> subprocess.Popen[bytes]:
-        with held_signals():  # between its start and our note of it nothing may come
-            started.append(popen(*words, **options))
-        return started[-1]
-
-    vars(java_gateway)["Popen"] = noted
-    try:
-        yield
-    except Exception:
-        raise  # it is up, or has ended by itself
-    except BaseException:
-        for process in started:
-            process.kill()
-        raise
-    finally:
-        vars(java_gateway)["Popen"] = popen
-
-
-@contextlib.contextmanager
-def _said_to(log: Path | None) -> Iterator[None]:
-    """Children started inside write to `log`, not to the terminal, nor among our updates."""
-    if log is None:
-        yield
-        return
-    sys.stdout.flush()
-    sys.stderr.flush()
-    kept = [(number, os.dup(number)) for number in (1, 2)]
-    target = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-    for number, _ in kept:
-        os.dup2(target, number)
-    os.close(target)
-    try:
-        yield
-    finally:
-        for number, copy in kept:
-            os.dup2(copy, number)
-            os.close(copy)

@@ -15,10 +15,8 @@ import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
-
-import pyspark
-from pyspark import SparkContext
 
 OPTIONS = "SPARK_SUBMIT_OPTS"
 # An archive that does not fit is no news.
@@ -27,7 +25,7 @@ SILENT = ("-Xshare:auto", "-Xlog:cds=off", "-Xlog:cds+dynamic=off", "-Xlog:class
 
 def archive_place() -> Path:
     """Where the archive of this Java and this Spark is: beside the packages, which it belongs to."""
-    name = f"java-{_java_version()}-spark-{pyspark.__version__}.jsa"
+    name = f"java-{_java_version()}-spark-{_spark_version()}.jsa"
     return Path(sys.prefix) / "share" / "sanderling" / name
 
 
@@ -69,19 +67,6 @@ def archiving(place: Path) -> Iterator[None]:
         yield
 
 
-def end_java() -> bool:
-    """Ends the Java that Spark leaves behind when it stops, and waits: only then is the archive written.
-
-    Whether it ended well.
-    """
-    gateway, SparkContext._gateway, SparkContext._jvm = SparkContext._gateway, None, None
-    if gateway is None:
-        return False
-    gateway.shutdown()
-    gateway.proc.stdin.close()
-    return bool(gateway.proc.wait() == 0)
-
-
 @contextmanager
 def _options(said: str) -> Iterator[None]:
     """Java's options as Spark's launcher is to have them, and afterwards as they were."""
@@ -99,6 +84,18 @@ def _options(said: str) -> Iterator[None]:
 def _quoted(option: str) -> str:
     """As Spark's launcher reads options: a path may have blanks."""
     return '"' + option.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def spark_package() -> Path:
+    """Where pyspark is, without importing it: that would take longer than to start Java."""
+    spec = find_spec("pyspark")
+    assert spec is not None and spec.submodule_search_locations is not None
+    return Path(spec.submodule_search_locations[0])
+
+
+def _spark_version() -> str:
+    said = re.search(r"= '([\w.]+)'", (spark_package() / "version.py").read_text())
+    return said[1] if said else "unknown"
 
 
 def _java_version() -> str:
