@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib
+import numpy as np
+import numpy.typing as npt
 
 matplotlib.use("svg")
 
@@ -165,6 +167,19 @@ def tick_profile(rows: list[dict[str, Any]]) -> None:
     axes.set_xlabel("milliseconds a tick")
     figure.legend(loc="outside upper center", ncols=5, frameon=False, fontsize=8)
     save(figure, "tick_profile")
+
+
+def live(latencies: dict[str, npt.NDArray[np.float64]], p50_s: float, p99_s: float) -> None:
+    figure, axes = plt.subplots(figsize=(7, 3))
+    for (label, found), color in zip(latencies.items(), (GREY, "#7fb2d6", ORANGE, BLUE), strict=False):
+        axes.plot(np.sort(found), np.linspace(0, 100, len(found)), color=color, label=label)
+    for share, bound in ((50, p50_s), (99, p99_s)):
+        axes.plot([bound], [share], "x", color="black")
+        axes.annotate(f"p{share} is to be {bound:g} s", (bound, share), (6, -10), textcoords="offset points")
+    axes.set_xlabel("seconds from a reading's own time to its update")
+    axes.set_ylabel("% of the readings")
+    figure.legend(loc="outside upper center", ncols=2, frameon=False, fontsize=8)
+    save(figure, "live")
 
 
 def starts(rows: list[dict[str, Any]]) -> None:

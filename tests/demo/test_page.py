@@ -24,7 +24,8 @@ def scene() -> Scene:
             Counter({("market", 1): 12, ("market", -1): tick, ("bunched_buses", 1): tick % 3}),
         )
     scene.batches = [(now - 2, 1_000), (now, 5_000)]
-    scene.began_at, scene.latency_s = now - 2, 1.26
+    scene.began_at = now - 2
+    scene.latencies_s += [1.26] * 59 + [2.84]
     return scene
 
 
@@ -46,7 +47,7 @@ def test_every_query_is_shown_with_its_sql_on_80_by_24(scene: Scene) -> None:
     ]  # fmt: skip
     (bunched,) = (line for line in lines if line.startswith("bunched_buses "))
     assert bunched.split() == ["bunched_buses", "19", "+0", "+1", "+2", "+0", "+1"], "alerts so far"
-    assert lines[-1] == "2,000 readings/s · tick latency 1.3 s · 123,456 objects alive · Ctrl-C ends"
+    assert lines[-1] == "2,000 readings/s · latency p50 1.3 s, p99 1.9 s · 123,456 alive · Ctrl-C ends"
 
 
 @pytest.mark.parametrize(("width", "height"), [(20, 6), (40, 12), (60, 18), (80, 10), (140, 40), (300, 100)])

@@ -30,8 +30,14 @@ class Courier:
     Promises (tests/recovery): what was taken is delivered once, by this run or by the next.
     """
 
-    def __init__(self, log: Log, sinks: Sequence[Sink], keep_s: float | None = None):
-        """`keep_s`: others read the log, too, and a batch stays in it for so many seconds."""
+    def __init__(
+        self, log: Log, sinks: Sequence[Sink], keep_s: float | None = None, is_awaited: bool = False
+    ):
+        """`keep_s`: others read the log, too, and a batch stays in it for so many seconds.
+
+        `is_awaited`: somebody waits for each update, and it does not step back behind the next batch.
+        """
+        self._is_awaited = is_awaited
         self.log, self.sinks, self.keep_s = log, sinks, keep_s
         self.taken = min(sink.delivered for sink in sinks)
         self._pruned_at = 0.0
@@ -100,7 +106,8 @@ class Courier:
         raise self._failure
 
     def _run(self) -> None:
-        step_back()
+        if not self._is_awaited:
+            step_back()
         while not self._is_closed.is_set():
             try:
                 item = self._waiting.get(timeout=SECONDS_BETWEEN_LOOKS)

@@ -44,9 +44,10 @@ def page(scene: Scene, alive: int, width: int, height: int) -> Text:
 def foot(scene: Scene, alive: int) -> str:
     if not scene.began_at:
         return f"waiting for the first answers · {alive:,} objects alive · Ctrl-C ends"
+    p50, p99 = scene.latency_s()
     return (
-        f"{scene.readings_a_second():,.0f} readings/s · tick latency {scene.latency_s:.1f} s · "
-        f"{alive:,} objects alive · Ctrl-C ends"
+        f"{scene.readings_a_second():,.0f} readings/s · latency p50 {p50:.1f} s, p99 {p99:.1f} s · "
+        f"{alive:,} alive · Ctrl-C ends"
     )
 
 

@@ -58,7 +58,7 @@ def run_demo(network: Network, settings: TrafficSettings, seconds: float | None,
     scene = Scene(demo_plan())
     with (
         tempfile.TemporaryDirectory(prefix="sanderling-demo-", ignore_cleanup_errors=True) as folder,
-        connect(shards=SHARDS, master=f"local[{SHARDS}]", keep="0 seconds", trigger="1 second") as session,
+        connect(shards=SHARDS, master=f"local[{SHARDS}]", keep="0 seconds") as session,
     ):
         session.execute(demo_script())
         console.print("starting Spark …", style="dim")

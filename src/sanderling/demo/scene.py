@@ -18,6 +18,8 @@ from sanderling.plans.plan import Plan
 TICKS_KEPT = 12
 # The pace is that of the last batches: the first brings all that had waited for Spark.
 BATCHES_KEPT = 10
+# Of so many ticks, a minute, it is told how long their readings were on their way.
+TICKS_TIMED = 60
 
 Changes = Counter[tuple[str, int]]  # by query and sign
 
@@ -32,7 +34,8 @@ class Scene:
     batches: list[tuple[float, int]] = field(default_factory=list)  # when, and how many readings by then
     rows: int = 0
     ticks: int = 0
-    latency_s: float = 0.0
+    # Seconds from a reading's own time, which is the end of its tick here, to its updates; tick by tick.
+    latencies_s: deque[float] = field(default_factory=lambda: deque(maxlen=TICKS_TIMED))
     began_at: float = 0.0
     delivered: int = -1
     # Those of them tell alerts: what they have told is counted, since they hold nothing.
@@ -55,14 +58,15 @@ class Scene:
             for (tick, query, sign), count in zip(*_counted(marks), strict=True):
                 found.setdefault(tick, Counter())[self.plan.queries[query].name, sign] += count
         tick_us = stream.stream.tick_us
-        for tick in range(change.closed_to - (change.ticks - 1) * tick_us, change.closed_to + 1, tick_us):
+        closed = range(change.closed_to - (change.ticks - 1) * tick_us, change.closed_to + 1, tick_us)
+        for tick in closed:
             self._tick(tick, found.get(tick, Counter()))
         now = time.time()
+        if self.began_at:  # what waited for Spark to start is not timed
+            self.latencies_s += [now - tick / 1e6 for tick in closed]
         self.began_at = self.began_at or now
         self.rows += change.rows_read
         self.ticks += change.ticks
-        if change.ticks:
-            self.latency_s = now - change.closed_to / 1e6
         self.batches = [*self.batches[-BATCHES_KEPT:], (now, self.rows)]
 
     def _tick(self, tick: int, changes: Changes) -> None:
@@ -85,6 +89,11 @@ class Scene:
             return 0.0
         (first, rows_then), (last, rows_now) = self.batches[0], self.batches[-1]
         return (rows_now - rows_then) / max(last - first, 1e-9)
+
+    def latency_s(self) -> tuple[float, float]:
+        """What half of the readings were told within, and all but one in a hundred (p50, p99)."""
+        p50, p99 = np.quantile(list(self.latencies_s) or [0.0], [0.5, 0.99])
+        return float(p50), float(p99)
 
 
 def _counted(marks: npt.NDArray[np.int64]) -> tuple[list[list[int]], list[int]]:

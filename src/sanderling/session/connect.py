@@ -23,7 +23,7 @@ def connect(
     shards: int | None = None,
     master: str = "local[*]",
     keep: str = "1 hour",
-    trigger: str = "100 milliseconds",
+    trigger: str = "20 milliseconds",
     data: str | os.PathLike[str] | None = None,
 ) -> Session:
     """A session: a new one, or the one that a checkpoint holds.
@@ -32,7 +32,7 @@ def connect(
     checkpoint  a folder that all machines see; without one, nothing is left when the session stops
     shards      into how many parts objects are divided; without it, as many as the master has cores
     keep        how long updates stay readable for `updates()`
-    trigger     how often Spark looks for new readings
+    trigger     how often Spark looks for new readings while there are none; it never waits while there are
     data        a folder that paths in statements start from, and never lead out of
     """
     if shards is not None:

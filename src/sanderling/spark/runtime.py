@@ -57,7 +57,7 @@ class Runtime:
     ) -> LastingQuery:  # fmt: skip
         """From where the checkpoint stands. Without a `trigger` it ends where its input ends."""
         self._layout = layout
-        self.courier = Courier(Log(self.work / "said"), sinks, keep_s)
+        self.courier = Courier(Log(self.work / "said"), sinks, keep_s, is_awaited=trigger is not None)
         try:
             self.query = start_stream(self.start_spark(), layout, sources, self._take, trigger)
         except BaseException:
