@@ -136,15 +136,16 @@ def run(
     if metrics is not None:
         refuse_no_file(metrics)
     with _interruptible(), _standard_output():
-        from sanderling.spark.start.java import launch
+        from sanderling.spark.start.java import is_keeping, launch
 
         if checkpoint is None:  # else Java's log is to be in it, and it is not ours yet
-            launch(master)
+            launch(master, is_kept=True)
         # Imported late: this takes a while, and can be interrupted like the rest.
         from sanderling.plan.explain.explain import explain_query
         from sanderling.plan.planner import Planner
         from sanderling.settings import Settings
         from sanderling.spark.run import RunOptions, run_plan
+        from sanderling.spark.session import end_java
 
         planner = Planner(data=data)
         for listing in planner.run_script(text):
@@ -159,6 +160,10 @@ def run(
         if metrics is not None:
             said = {**asdict(summary.totals), "seconds": summary.seconds, "rows_per_second": _rate(summary)}
             _write(metrics, json.dumps(said, indent=2) + "\n")
+        if is_keeping():
+            sys.stdout.flush()
+            print("keeping Spark's classes: the next start is quicker", file=sys.stderr)
+            end_java()
 
 
 @contextmanager

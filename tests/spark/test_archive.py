@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pyspark
@@ -99,3 +100,40 @@ def test_an_archive_that_does_not_fit_is_passed_over_in_silence(place: Path) -> 
         said = java(*SILENT, f"-XX:SharedArchiveFile={place}", "-cp", other, "-version")
         assert (said.returncode, said.stdout) == (0, "")
         assert said.stderr.replace(", sharing", "") == plain.stderr.replace(", sharing", "")
+
+
+RUN = """
+import sys
+from pathlib import Path
+from sanderling.spark.start import archive
+place = Path(sys.argv[1])
+archive.archive_place = lambda: place
+from sanderling.command import main
+sys.argv = ["sanderling", "run", "cars.sql"]
+main()
+"""
+CARS = """
+CREATE STREAM cars (id BIGINT, ts BIGINT, x DOUBLE, y DOUBLE) KEY id TIME ts LOCATION (x, y)
+  WITH (path = 'cars.csv');
+"""
+
+
+def test_a_run_without_an_archive_leaves_one_for_the_next(tmp_path: Path) -> None:
+    (tmp_path / "cars.csv").write_text("id,ts,x,y\n1,1,5,5\n")
+    (tmp_path / "cars.sql").write_text(CARS)
+    place = tmp_path / "kept" / "java-x.jsa"
+    place.parent.mkdir()
+    (place.parent / ".999999999-java-x.jsa").write_text("of a run that was killed")
+
+    def said() -> str:
+        words = [sys.executable, "-c", RUN, str(place)]
+        done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stderr
+
+    assert "keeping Spark's classes" in said()
+    assert is_whole(place) and sorted(p.name for p in place.parent.iterdir()) == [
+        place.name,
+        f"{place.name}-bytes",
+    ]
+    assert "keeping" not in said()

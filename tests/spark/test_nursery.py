@@ -65,6 +65,8 @@ def test_other_words_are_for_python_itself(place: Path) -> None:
 
 def test_a_nursery_ends_with_its_driver_and_leaves_nothing(place: Path) -> None:
     process = started(place)
+    assert python(place, "-m", "tells").stdout, "by now it listens"
+    process.terminate()  # as everybody is told whose terminal closes
     assert process.stdin is not None
     process.stdin.close()
     assert process.wait(60) == 0

@@ -36,16 +36,41 @@ def with_archive() -> Iterator[None]:
     if not is_whole(place) or "Archive" in (before or ""):
         yield
         return
-    with _options(" ".join([*SILENT, _quoted(f"-XX:SharedArchiveFile={place}"), before or ""])):
+    with _options(" ".join([*SILENT, quoted(f"-XX:SharedArchiveFile={place}"), before or ""])):
         yield
 
 
+def room_for_one() -> Path | None:
+    """Where Java may write one: there is none that fits, nobody has asked for another, we have the right."""
+    place = archive_place()
+    if is_whole(place) or "Archive" in os.environ.get(OPTIONS, ""):
+        return None
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return None
+    return place.with_name(f".{os.getpid()}-{place.name}") if os.access(place.parent, os.W_OK) else None
+
+
 def put(archive: Path, place: Path) -> None:
-    """Puts an archive in its place; those of another Java or another Spark go."""
+    """Puts an archive in its place, if Java has written one; those of another Java or another Spark go.
+
+    Where two do so at once, the length of one may be noted beside the other: then neither counts, and the
+    next start makes another.
+    """
+    if not archive.exists():
+        return
     for old in place.parent.glob("*.jsa*"):
-        old.unlink()
+        if old != archive and not _is_under_way(old):
+            old.unlink(missing_ok=True)
     _note(place).write_text(str(archive.stat().st_size))
     archive.replace(place)
+
+
+def _is_under_way(archive: Path) -> bool:
+    """Whether it is written for a process that lives; one that was killed leaves it behind."""
+    found = re.match(r"\.(\d+)-", archive.name)
+    return found is not None and Path("/proc", found[1]).exists()
 
 
 def is_whole(place: Path) -> bool:
@@ -63,7 +88,7 @@ def _note(place: Path) -> Path:
 @contextmanager
 def archiving(place: Path) -> Iterator[None]:
     """A Java that is started inside writes the archive when it ends; it need not become fast before."""
-    with _options(" ".join(["-XX:TieredStopAtLevel=1", _quoted(f"-XX:ArchiveClassesAtExit={place}")])):
+    with _options(" ".join(["-XX:TieredStopAtLevel=1", quoted(f"-XX:ArchiveClassesAtExit={place}")])):
         yield
 
 
@@ -81,7 +106,7 @@ def _options(said: str) -> Iterator[None]:
             os.environ[OPTIONS] = before
 
 
-def _quoted(option: str) -> str:
+def quoted(option: str) -> str:
     """As Spark's launcher reads options: a path may have blanks."""
     return '"' + option.replace("\\", "\\\\").replace('"', '\\"') + '"'
 

@@ -20,7 +20,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from sanderling.spark.start.archive import OPTIONS, spark_package, with_archive
+from sanderling.spark.start import archive
+from sanderling.spark.start.archive import OPTIONS, quoted, spark_package, with_archive
 from sanderling.spark.start.nursery import start_nursery
 
 SECONDS_BETWEEN_LOOKS = 0.01
@@ -52,6 +53,7 @@ class Java:
     log: Path
     python: str  # what Spark calls as its Python
     owner: int  # our process, and no fork of it
+    archive: Path | None = None  # where it leaves its classes when it ends
 
     def address(self) -> dict[str, str]:
         """Where pyspark finds it, when it is ready."""
@@ -73,20 +75,22 @@ def is_local(master: str) -> bool:
     return master == "local" or master.startswith("local[")
 
 
-def launch(master: str, log: Path | None = None) -> Java | None:
+def launch(master: str, log: Path | None = None, is_kept: bool = False) -> Java | None:
     """Starts one, unless there is one; None where Spark has one of somebody else's.
 
-    Without a `log`, what it says is kept as long as we live.
+    Without a `log`, what it says is kept as long as we live. `is_kept`: when it is ended, it leaves its
+    classes for the next one, where that has none.
     """
     if _java or _is_reached() or PORT in os.environ:
         return _java[0] if _java else None
     folder = Path(tempfile.mkdtemp(prefix="sanderling-java-"))
     log = log or folder / "spark.log"
     python = str((start_nursery(folder) if is_local(master) else None) or sys.executable)
+    kept = archive.room_for_one() if is_kept else None
     with with_archive(), open(log, "ab") as said:
         environment = {
             **os.environ,
-            OPTIONS: _options(os.environ.get(OPTIONS, "")),
+            OPTIONS: _options(os.environ.get(OPTIONS, ""), kept),
             PYTHON: python,
             DRIVER_PYTHON: python,
             "SPARK_CONNECT_MODE": "0",
@@ -98,13 +102,20 @@ def launch(master: str, log: Path | None = None) -> Java | None:
             stdin=subprocess.PIPE, stdout=said, stderr=said, env=environment,
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
         )  # fmt: skip
-    _java.append(Java(process, folder, log, python, os.getpid()))
+    _java.append(Java(process, folder, log, python, os.getpid(), kept))
     return _java[0]
 
 
-def _options(asked: str) -> str:
+def _options(asked: str, kept: Path | None) -> str:
     """What a user asks of Java comes last, and counts; two kinds of garbage collection it would refuse."""
-    return " ".join([*LATE, *([] if A_GC.search(asked) else [PLAIN_GC]), asked])
+    more = [] if A_GC.search(asked) else [PLAIN_GC]
+    more += [] if kept is None else [quoted(f"-XX:ArchiveClassesAtExit={kept}")]
+    return " ".join([*LATE, *more, asked])
+
+
+def is_keeping() -> bool:
+    """Whether the Java that was launched leaves its classes for the next one."""
+    return bool(_java) and _java[0].archive is not None
 
 
 @contextmanager
@@ -140,6 +151,8 @@ def end() -> bool:
     java.process.stdin.close()
     is_done = java.process.wait() == 0
     shutil.rmtree(java.folder, ignore_errors=True)
+    if is_done and java.archive is not None:
+        archive.put(java.archive, archive.archive_place())
     return is_done
 
 
@@ -153,6 +166,8 @@ def _give_up() -> None:
                 java.process.kill()
                 java.process.wait()
             shutil.rmtree(java.folder, ignore_errors=True)
+            if java.archive is not None:
+                java.archive.unlink(missing_ok=True)
 
 
 def _is_reached() -> bool:

@@ -28,6 +28,7 @@ from contextlib import suppress
 from pathlib import Path
 
 SOCKET, PYTHON = "socket", "python"
+HEARD = (signal.SIGTERM, signal.SIGHUP)
 
 
 # ----- in the driver
@@ -70,6 +71,8 @@ _started: list[subprocess.Popen[bytes]] = []
 
 
 def main(folder: Path, listener: socket.socket) -> None:
+    for number in HEARD:  # meant for the driver too, with whom we end
+        signal.signal(number, signal.SIG_IGN)
     with listener:
         try:
             _import()
@@ -158,7 +161,8 @@ def _become(said: bytes) -> int:
     for name, _, value in (os.fsdecode(n).partition("=") for n in named):
         os.environ[name] = value
     time.tzset()
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    for number in (signal.SIGCHLD, *HEARD):
+        signal.signal(number, signal.SIG_DFL)
     paths = [p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p]
     sys.path[:] = [os.fsdecode(where), *paths, *sys.path[1:]]
     sys.argv = words
