@@ -28,14 +28,9 @@ SECONDS_BETWEEN_LOOKS = 0.01
 PYTHON, DRIVER_PYTHON = "PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON"
 PORT, SECRET = "PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET"
 
-# Java compiles twice, the second time slowly and well. Spark's work in a batch is short and always the
-# same: that second time is put off until it pays. The heap is small, the cores are for workers (decision 42).
-LATE = (
-    "-XX:Tier4InvocationThreshold=50000",
-    "-XX:Tier4MinInvocationThreshold=6000",
-    "-XX:Tier4CompileThreshold=150000",
-    "-XX:Tier4BackEdgeThreshold=400000",
-)
+# Java compiles twice, the second time slowly and well. Spark's work in a batch is short: hundreds of them
+# are done before that pays. The heap is small, the cores are for workers (decision 42).
+ONCE = "-XX:TieredStopAtLevel=1"
 PLAIN_GC = "-XX:+UseSerialGC"
 A_GC = re.compile(r"-XX:\+Use\w+GC\b")
 
@@ -110,7 +105,7 @@ def _options(asked: str, kept: Path | None) -> str:
     """What a user asks of Java comes last, and counts; two kinds of garbage collection it would refuse."""
     more = [] if A_GC.search(asked) else [PLAIN_GC]
     more += [] if kept is None else [quoted(f"-XX:ArchiveClassesAtExit={kept}")]
-    return " ".join([*LATE, *more, asked])
+    return " ".join([ONCE, *more, asked])
 
 
 def is_keeping() -> bool:
