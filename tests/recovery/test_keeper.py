@@ -95,12 +95,14 @@ def _marked(mark: str) -> list[int]:
 
 
 def _keepers(mark: str) -> list[int]:
-    """Forked from a worker, which was forked from a daemon."""
+    """Forked from a worker, which was forked from a daemon, which was forked from the nursery."""
     found = []
     for process in _marked(mark):
         with suppress(OSError):
-            parents = [process, _parent(process), _parent(_parent(process))]
-            if all(b"pyspark.daemon" in Path(f"/proc/{p}/cmdline").read_bytes() for p in parents):
+            line = [process]
+            for _ in range(3):
+                line.append(_parent(line[-1]))
+            if all(b"start.nursery" in Path(f"/proc/{p}/cmdline").read_bytes() for p in line):
                 found.append(process)
     return found
 

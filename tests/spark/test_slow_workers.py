@@ -17,7 +17,9 @@ from sanderling.spark.lasting import ATTEMPTS, NO_WORKER, LastingQuery
 
 # The worker that reads our source's offsets, the first time.
 SLOW = "pyspark.sql.streaming.python_streaming_source_runner"
+# Where no nursery comes up, each Python starts by itself.
 WRAPPER = """#!/bin/sh
+if [ "$2" = sanderling.spark.start.nursery ]; then exit 1; fi
 if [ "$2" = {slow} ] && mkdir {mark} 2>/dev/null; then sleep 11; fi
 exec {python} "$@"
 """
