@@ -21,7 +21,9 @@ COUNTED = "SELECT id, COUNT(*) AS n FROM taxi WHERE x > 3 GROUP BY id"
 def test_what_has_a_name_is_worked_out_once(query: str, so_often: int) -> None:
     planner = Planner()
     planner.run_script(f"{STREAM};\nREGISTER QUERY all_of_them AS {query}")
-    (tree,) = planner.plan().trees
-    stations = [station.node for station in Tree(tree.root, none()).stations]
+    plan = planner.plan()
+    stations = [station.node for tree in plan.trees for station in Tree(tree.root, none()).stations]
     assert sum(isinstance(node, nodes.Aggregate) for node in stations) == so_often
-    assert len(tree.branches) == so_often
+    assert len(plan.streams[0].templates) == so_often
+    # What is counted by an object's key is counted in its shard, and the rest above it.
+    assert [len(tree.branches) for tree in plan.trees] == [so_often, *[1] * so_often]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sanderling.plan.logical import Scan, nodes_of, with_children
+from sanderling.plan.logical import Scan, nodes_of, shared_in, with_children
 from sanderling.plans import nodes
 from sanderling.plans.columns import is_by_place, of_reading, place_of
 from sanderling.plans.expression import Expression
@@ -17,13 +17,14 @@ PASSING = Scan | nodes.Select | nodes.Union
 def place(root: Node) -> Node:
     """Streams that meet do so in merge partitions, where the clocks of all are known."""
     streams = {scan.stream.name for scan in nodes_of(root) if isinstance(scan, Scan)}
-    return root if isinstance(root, Scan) or len(streams) > 1 else _Placing().whole(root)
+    return root if isinstance(root, Scan) or len(streams) > 1 else _Placing(root).whole(root)
 
 
 class _Placing:
     """Of one tree; what stands in it twice is looked at once."""
 
-    def __init__(self) -> None:
+    def __init__(self, root: Node) -> None:
+        self._shared = shared_in(root)
         self._keys: dict[int, Keys] = {}
         self._placed: dict[int, Node] = {}
 
@@ -33,10 +34,18 @@ class _Placing:
 
     def _look(self, node: Node) -> Node:
         if id(node) not in self._placed:
-            is_below = self.keys(node) is not None and _remembers(node)
+            is_below = self.keys(node) is not None and _remembers(node) and not self._is_of_several(node)
             above = node if is_below else with_children(node, [self._look(c) for c in children_of(node)])
             self._placed[id(node)] = nodes.Exchange(node) if is_below else above
         return self._placed[id(node)]
+
+    def _is_of_several(self, node: Node) -> bool:
+        """Whether it only looks at what others look at too: that is worked out once, and told as it is."""
+        while isinstance(node, nodes.Select):
+            node = node.child
+            if id(node) in self._shared:
+                return True
+        return False
 
     def keys(self, node: Node) -> Keys:
         if id(node) not in self._keys:
