@@ -193,6 +193,8 @@ def test_ratios_of_the_readme_are_those_measured() -> None:
         "squares_on_spark": ["times echo"],
         "nearest_on_spark": ["times echo", "times echo with two stages"],
         "groups_on_spark": ["times plain"],
+        "peers_squares": ["times as fast as the best other"],
+        "peers_nearest": ["times as fast as the best other"],
         "registration": ["times faster, one shape", "times faster, a query table"],
     }
     for name, names in measured.items():
