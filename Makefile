@@ -1,6 +1,6 @@
 # Every task by name. `make` lists them; ARGS='…' is passed on: make demo ARGS='--seconds 20'
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-spark test-recovery test-worlds test-engine long style check bench accept lock clean
+.PHONY: help setup web browser demo test test-spark test-recovery test-worlds test-engine long style check bench accept lock clean
 
 python := .venv/bin/python
 
@@ -16,26 +16,32 @@ help:
 setup: ## build .venv with the pinned packages and the sanderling command; compile the kernels
 	@tools/setup
 
+web: setup ## build the page anew, if it is not as its sources are
+	@tools/web
+
+browser: setup
+	@tools/setup --browser
+
 demo: setup ## a simulated city, live
 	@.venv/bin/sanderling demo $(ARGS)
 
-# Spark mostly waits: what shares one, what starts it again and again, and what computes go side by side, the
-# longest first; what is in no list comes last, beside what is still at work.
-spark_tests := $(addprefix tests/,architecture command demo examples session spark)
+# Spark mostly waits: what shares one, what starts it again and again, and what computes go side by side, all at
+# once, so that two cores are never idle; what is in no list is the engine's.
+spark_tests := $(addprefix tests/,architecture command demo examples server session spark)
 recovery_tests := tests/recovery tests/spark/test_cluster.py
 world_tests := $(addprefix tests/,scripts properties)
 # Whatever has a long form (tests/long.py), random cases among them.
 long_tests := $(addprefix tests/,recovery properties operate kernels space language oracle state scripts engine ingest plan \
-	command/test_interrupt.py demo/test_demo.py session/test_order.py session/test_signals.py spark/test_cluster.py \
+	command/test_interrupt.py demo/test_demo.py session/test_order.py server/test_watcher.py session/test_signals.py spark/test_cluster.py \
 	spark/test_memory_on_spark.py spark/test_random_expressions.py spark/test_real_data.py spark/test_sql_on_spark.py \
 	spark/test_triggers_on_spark.py spark/test_trigger_routes.py)
 
 # A Java that lives as long as a test has no time to become fast: better it does not try. Half the wait.
 test test-spark test-recovery test-worlds test-engine long: export SPARK_SUBMIT_OPTS := -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
 
-test: setup ## the tests; one of them: ARGS='-k name'
+test: browser ## the tests; one of them: ARGS='-k name'
 ifeq ($(strip $(ARGS)),)
-	@$(MAKE) --no-print-directory -j3 test-spark test-recovery test-worlds test-engine
+	@$(MAKE) --no-print-directory -j4 test-spark test-recovery test-worlds test-engine
 else
 	@$(python) -m pytest $(ARGS)
 endif
@@ -52,7 +58,7 @@ test-worlds:
 test-engine:
 	@$(python) -m pytest tests $(addprefix --ignore=,$(spark_tests) $(recovery_tests) $(world_tests))
 
-long: setup ## the long forms: every crash point, thousands of random worlds (hours); one: ARGS='tests/…', less of it: PARTS=20
+long: browser ## the long forms: every crash point, thousands of random worlds (hours); one: ARGS='tests/…', less of it: PARTS=20
 	@SANDERLING_LONG=1 SANDERLING_PARTS=$(PARTS) $(python) -m pytest $(or $(ARGS),$(long_tests))
 
 style: setup ## style and types

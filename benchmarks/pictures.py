@@ -48,6 +48,19 @@ def follow_kernel(rows: list[dict[str, Any]]) -> None:
     save(figure, "follow_kernel")
 
 
+def company_kernel(rows: list[dict[str, Any]]) -> None:
+    figure, axes = plt.subplots(figsize=(6, 3.2))
+    x = np.arange(len(rows))
+    for shift, name, label, color in ((-0.2, "tree", "k-d tree", GREY), (0.2, "kernel", "company", BLUE)):
+        bars = axes.bar(x + shift, [r[f"{name}, ms"] for r in rows], 0.4, label=label, color=color)
+        axes.bar_label(bars, fmt="%.1f", fontsize=8)
+    axes.set_xticks(x, [f"{100 * r['moving']:g} % moving" for r in rows])
+    axes.set_yscale("log")
+    axes.set_ylabel("milliseconds a tick")
+    axes.legend(frameon=False)
+    save(figure, "company_kernel")
+
+
 def growth(rows: list[dict[str, Any]], facts: dict[str, Any]) -> None:
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.2), width_ratios=[2.2, 1])
     labels = [r["case"].replace(", ", ",\n") for r in rows]
@@ -234,3 +247,34 @@ def triggers(rows: list[dict[str, Any]]) -> None:
     handles, labels = panels[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=3, frameon=False, fontsize=9)
     save(figure, "triggers")
+
+
+def patterns(counts: list[dict[str, Any]], rows: list[dict[str, Any]], times: list[dict[str, Any]]) -> None:
+    figure, panels = plt.subplots(1, 4, figsize=(12, 3.2))
+    sides = [r["side, miles"] for r in rows]
+    stays = list(dict.fromkeys(r["persistency, s"] for r in counts))
+    for stay, shade in zip(stays, np.linspace(1, 0.3, len(stays)), strict=True):
+        matches = [r["matches"] for r in counts if r["persistency, s"] == stay]
+        panels[0].plot(sides, matches, "o-", color=BLUE, alpha=shade, label=f"{stay} s", markersize=4)
+    panels[0].set_title("figure 5: matches, by persistency", fontsize=9)
+    held = [r for r in counts if r["persistency, s"] == 40] or counts[-len(sides) :]
+    for position, color in ((1, BLUE), (2, ORANGE), (3, GREY)):
+        most = [max(r[f"most held at {position}"], 0.5) for r in held]
+        panels[1].plot(sides, most, "o-", color=color, label=f"position {position}", markersize=4)
+    panels[1].set_title("figure 6: most entries held", fontsize=9)
+    for way, color in (("complete", GREY), ("naive", ORANGE), ("feedback", BLUE)):
+        panels[2].plot(sides, [max(r[way], 0.5) for r in rows], "o-", color=color, label=way, markersize=4)
+    panels[2].set_title("figure 7: rows of steps 2 and 3", fontsize=9)
+    for axes in panels[:3]:
+        axes.set_xscale("log")
+        axes.set_xticks(sides, [f"{v:g}" for v in sides])
+        axes.minorticks_off()
+        axes.set_xlabel("side of a square, miles")
+        axes.legend(frameon=False, fontsize=8)
+    panels[1].set_yscale("log")
+    panels[2].set_yscale("log")
+    some = [r for r in times if r["way"] != "first step alone"]
+    bars = panels[3].bar([r["way"] for r in some], [r["steps 2, 3 and states, ms"] for r in some], color=BLUE)
+    panels[3].bar_label(bars, fmt="%.2g", fontsize=8)
+    panels[3].set_title("figure 8: ms a tick, steps 2, 3, states", fontsize=9)
+    save(figure, "patterns")

@@ -31,8 +31,19 @@ MIXED = (
     "SELECT id FROM objects WHERE kind = 'kind {i}' AND speed BETWEEN {i} AND 99.5 INSIDE ('M', {i}, 0.02)",
 )
 
+# Q1 of the patterns' paper: in one place, then in another, then in the first again; long enough in each.
+PATTERN = (
+    "WITH InSchool AS (SELECT id FROM objects WHERE kind = 'marked' INSIDE (0.{i}, 0.25, 0.75, 0.{i}) "
+    "PERSISTENCY 40 SECONDS), InPark AS (SELECT id FROM objects WHERE kind = 'marked' "
+    "INSIDE (0.{i}, 0.5, 0.9, 0.{i}) "
+    "PERSISTENCY 40 SECONDS) SELECT id, REACHED(away) AS away, REACHED(back) AS back FROM InSchool AS visit "
+    "THEN InPark AS away WITHIN 1 HOUR THEN ENTERING InSchool AS back WITHIN 1 DAY OF visit"
+)
 
-def run(queries: int = 100_000, one_by_one: int = 5_000) -> dict[str, float]:
+
+def run(
+    queries: int = 100_000, one_by_one: int = 5_000, patterns: int = 10_000, few: int = 200
+) -> dict[str, float]:
     moving = [f"REGISTER QUERY q{i} AS {MOVING.format(i=i)}" for i in range(queries)]
     mixed = [f"REGISTER QUERY q{i} AS {MIXED[i % len(MIXED)].format(i=i)}" for i in range(queries)]
     rows: list[dict[str, Any]] = []
@@ -46,6 +57,13 @@ def run(queries: int = 100_000, one_by_one: int = 5_000) -> dict[str, float]:
         rows.append(_row(f"{name}: what repeats is read once", queries, seconds))
         if statements is moving:
             by_script = plan
+    script = [f"REGISTER PATTERN p{i} AS {PATTERN.format(i=i)}" for i in range(patterns)]
+    full, seconds = _planned(";\n".join(script[:few]), is_one_by_one=True)
+    at_once, _ = _planned(";\n".join(script[:few]))
+    _refuse_difference(full, at_once)
+    in_bulk = [_row("patterns: each read by itself", few, seconds)]
+    _, seconds = _planned(";\n".join(script))
+    in_bulk.append(_row("patterns of one shape", patterns, seconds))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "queries.parquet"
         _write_table(path, queries)
@@ -60,7 +78,9 @@ def run(queries: int = 100_000, one_by_one: int = 5_000) -> dict[str, float]:
         "times faster, a query table": _ratio(rows[0], rows[4]),
         **_sizes(by_script, queries),
     }
-    report("registration", REASON, rows, facts)
+    facts["times faster, patterns"] = _ratio(*in_bulk)
+    facts["seconds of 10,000 patterns (2 at most)"] = in_bulk[1]["seconds"] * 10_000 / patterns
+    report("registration", REASON, [*rows, *in_bulk], facts)
     return {"ratio": _ratio(rows[0], rows[1])}
 
 

@@ -45,6 +45,7 @@ class Stream:
     partition: str | None = None  # the column that says from which partition of its source a reading came
     idle_after_us: int | None = None  # where there is such a column
     ahead_us: int | None = None  # how far ahead of the clock a reading may be
+    is_globe: bool = False  # places are longitude and latitude, distances metres
 
     @property
     def key_type(self) -> SqlType:
@@ -112,6 +113,7 @@ class Table:
     format: str | None
     place: tuple[str, str] | None = None  # the columns of its LOCATION
     within: float | None = None  # how far around lines and points its regions go
+    is_globe: bool = False  # as of a stream
 
     @property
     def rows(self) -> pa.Table:

@@ -18,6 +18,8 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 NOTHING_YET = int(np.iinfo(np.int64).min)
 # Before all ticks, and after them.
 ALWAYS, NEVER = int(np.iinfo(np.int64).min), int(np.iinfo(np.int64).max)
+# The years 1 to 9999, which every stage can write.
+FIRST_US, LAST_US = -62_135_596_800_000_000, 253_402_300_799_999_999
 
 UNITS_US = {
     "microsecond": 1, "us": 1, "millisecond": 1_000, "ms": 1_000,
@@ -156,6 +158,15 @@ def timestamp_us(text: str | int | float) -> int | None:
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
     return (moment - EPOCH) // timedelta(microseconds=1)
+
+
+def time_of(written: str | int | float) -> int | None:
+    """A time that an author wrote; None for what is no time, or none of the years 1 to 9999."""
+    try:
+        time = timestamp_us(written)
+    except OverflowError:
+        return None
+    return time if time is not None and FIRST_US <= time <= LAST_US else None
 
 
 def show_time(ts: int) -> str:

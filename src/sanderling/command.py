@@ -1,7 +1,8 @@
-"""The command line: run, explain, simulate, demo."""
+"""The command line: run, serve, explain, simulate, demo."""
 
 from __future__ import annotations
 
+import atexit
 import io
 import json
 import logging
@@ -23,7 +24,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sanderling.deliver.targets import refuse_no_file, refuse_same_file, targets_of
-from sanderling.errors import ConfigError, SanderlingError
+from sanderling.errors import ConfigError, InternalError, SanderlingError
 from sanderling.ingest.files import refuse_no_folder
 
 if TYPE_CHECKING:
@@ -54,6 +55,9 @@ def main() -> None:
     logging.getLogger().addHandler(logging.NullHandler())
     try:
         app()
+    except InternalError as e:
+        print(e, file=sys.stderr, flush=True)
+        _give_up(1)
     except SanderlingError as e:
         print(e, file=sys.stderr)
         _leave(1)
@@ -67,7 +71,22 @@ def _break_off(code: int) -> NoReturn:
     """Ends in the middle: threads still at work must not meet an interpreter that is being taken down."""
     with suppress(OSError, AttributeError, ValueError):
         sys.stdout.flush()
+    java = sys.modules.get("sanderling.spark.start.java")
+    if java is not None:
+        java.give_up()  # one that finds its folder gone while it gets ready would stay
     print("stopped", file=sys.stderr, flush=True)
+    os._exit(code)
+
+
+def _give_up(code: int) -> NoReturn:
+    """Ends because something of ours has: whoever has promised to clear up does, then as if broken off.
+
+    A thread that is in the middle of a library's work would meet an interpreter that is half taken down, and
+    end us by a signal.
+    """
+    with suppress(OSError, AttributeError, ValueError):
+        sys.stdout.flush()
+    atexit._run_exitfuncs()
     os._exit(code)
 
 
@@ -83,7 +102,7 @@ def _leave(code: int) -> NoReturn:
 @contextmanager
 def _interruptible() -> Iterator[None]:
     """Being told to stop is an exception, so that what is half-written is cleared away; told again, none."""
-    from sanderling.spark.signals import HELD, turn_deaf
+    from sanderling.spark.signals import HELD, raised_again, turn_deaf
 
     def interrupt(number: int, frame: FrameType | None) -> None:
         turn_deaf()
@@ -94,7 +113,8 @@ def _interruptible() -> Iterator[None]:
     for number in kept:
         signal.signal(number, interrupt)
     try:
-        yield
+        with raised_again(Interrupted):
+            yield
     except KeyboardInterrupt as e:  # from one of the libraries
         turn_deaf()
         raise Interrupted(signal.SIGINT) from e
@@ -243,6 +263,10 @@ def simulate(
     keep_going: Annotated[
         bool, typer.Option("--keep-going", help="who arrives drives on; without it only buses do")
     ] = False,
+    at: Annotated[
+        str | None,
+        typer.Option(metavar="LON,LAT", help="put its middle here on the globe: lon, lat instead of x, y"),
+    ] = None,
 ) -> None:
     """Moving objects on a road network, to a file."""
     with _interruptible():
@@ -253,7 +277,7 @@ def simulate(
 
         refuse_target(out)
         refuse_same_file(out, *(network or ()))
-        settings = settings_of(objects, new, step, start, seed, noise, skip, keep_going)
+        settings = settings_of(objects, new, step, start, seed, noise, skip, keep_going, at)
         refuse_steps(settings, steps)
         # A kernel cannot be interrupted; between two steps there is nothing in the way.
         with held_signals() as is_stopping, _progress("finding ways", "driving") as progress:
@@ -264,10 +288,47 @@ def simulate(
                 if progress is not None:
                     progress(done, steps)
 
-            traffic = Traffic(_roads(network, seed), settings)
+            roads = _roads(network, seed)
+            traffic = Traffic(roads if at is None else roads.centred(), settings)
             written = write_steps(traffic, steps, out, after_step)
         said = f"{out}: {written.readings:,} readings of {traffic.appeared:,} objects in {steps:,} steps"
         print(f"{said}, {_size(written.size_bytes)}", file=sys.stderr)
+
+
+@app.command()
+def serve(
+    script: Annotated[
+        Path, typer.Argument(help="a script: streams, tables, regions, and queries to begin with")
+    ],
+    port: Annotated[int, typer.Option(help="0 is any that is free", min=0, max=65535)] = 8080,
+    host: Annotated[str, typer.Option(help="the address to answer at")] = "127.0.0.1",
+    checkpoint: Annotated[
+        Path | None, typer.Option(help="a folder that lets a server that was killed go on where it was")
+    ] = None,
+    tokens: Annotated[Path | None, typer.Option(help="a file of tokens; made if it is not there")] = None,
+    keep: Annotated[str, typer.Option(help="how long updates stay, for clients that come back")] = "1 hour",
+    roads: Annotated[Path | None, typer.Option(help="GeoJSON to lie beneath the map")] = None,
+    host_name: Annotated[
+        list[str] | None, typer.Option(help="a name that the server is seen under, beside its address")
+    ] = None,
+    allow_origin: Annotated[
+        list[str] | None, typer.Option(help="a page elsewhere that may ask, such as https://map.example")
+    ] = None,
+    master: Annotated[str, typer.Option(help="Spark's master")] = "local[*]",
+    shards: Annotated[int | None, typer.Option(help="units of parallel work", min=1, max=1024)] = None,
+    data: DataOption = None,
+) -> None:
+    """A script that lives, over HTTP and WebSocket, with a page."""
+    text = _read(script)
+    refuse_no_folder(data)
+    with _interruptible():
+        from sanderling.server.run import ServeOptions, run_server
+
+        options = ServeOptions(
+            host, port, tokens, roads, tuple(host_name or ()), tuple(allow_origin or ()), checkpoint, keep,
+            master, shards, data,
+        )  # fmt: skip
+        run_server(text, options, lambda said: print(said, flush=True))
 
 
 def _roads(network: tuple[Path, Path] | None, seed: int) -> Network:
@@ -290,14 +351,19 @@ def demo(
         tuple[Path, Path] | None,
         typer.Option(help="roads to drive on, as nodes.csv edges.csv; moved so that (0, 0) is their middle"),
     ] = None,
+    web: Annotated[bool, typer.Option(help="with a map of it, to open in a browser")] = True,
+    port: Annotated[
+        int | None, typer.Option(help="where the map is; 0 is any that is free", min=0, max=65535)
+    ] = None,
 ) -> None:
-    """A simulated city, live."""
+    """A simulated city, live: in the terminal, and on a map."""
     with _interruptible():
-        from sanderling.demo.run import demo_settings, run_demo
+        from sanderling.demo.run import Web, demo_settings, run_demo
 
         # What is wrong with them is said before Spark starts.
         settings = demo_settings(objects, seed)
-        run_demo(_roads(network, seed).centred(), settings, seconds, Console(highlight=False))
+        roads, console = _roads(network, seed).centred(), Console(highlight=False)
+        run_demo(roads, settings, seconds, console, Web(web, port))
 
 
 def _read(script: Path) -> str:

@@ -83,6 +83,10 @@ class SessionError(SanderlingError):
     """The program that holds the session can put it right."""
 
 
+class ServerError(SanderlingError):
+    """Whoever asks a server can put it right."""
+
+
 class InternalError(SanderlingError):
     """A fault of ours."""
 

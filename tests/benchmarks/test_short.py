@@ -10,18 +10,25 @@ import pytest
 from benchmarks import (
     answer_size,
     buoys,
+    company_kernel,
+    coverages,
     follow_kernel,
+    globe,
     growth,
+    hub,
     nearest_kernel,
+    patterns,
     pictures,
     pipeline_rows,
     polygons,
+    processor,
     push_down,
     range_kernel,
     registration,
     report,
     triggers,
 )
+from sanderling.settings import Settings
 
 
 def test_the_kernel_benchmark_checks_its_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -36,7 +43,7 @@ def test_the_registration_benchmark_checks_its_result(
 ) -> None:
     monkeypatch.setattr(report, "RESULTS", tmp_path)
     # Reading what repeats once is some thirty times faster; this is far enough below not to be chance.
-    assert registration.run(queries=3_000, one_by_one=300)["ratio"] > 5
+    assert registration.run(queries=3_000, one_by_one=300, patterns=300, few=20)["ratio"] > 5
     said = json.loads((tmp_path / "registration.json").read_text())
     assert said["facts"]["bytes a query, of what a worker loads"] < 200
 
@@ -48,6 +55,13 @@ def test_the_benchmark_of_polygons_checks_its_result(tmp_path: Path, monkeypatch
     assert polygons.run(polygons=200, batches=4, rounds=1)["ratio"] > 1.5
     said = json.loads((tmp_path / "polygons.json").read_text())
     assert said["facts"]["bytes of a raster"] < 16 * said["facts"]["corners a polygon"] + 256 + 64
+
+
+def test_the_benchmark_of_company_checks_its_result(said_here: Path) -> None:
+    company_kernel.run(objects=2_000, stay=5, ticks=3)
+    said = json.loads((said_here / "company_kernel.json").read_text())
+    assert [row["moving"] for row in said["rows"]] == [1.0, 0.1, 0.01]
+    assert said["rows"][0]["told a tick"] > 100
 
 
 @pytest.fixture
@@ -102,6 +116,14 @@ def test_the_benchmark_of_pushing_down_checks_its_result(said_here: Path) -> Non
     assert is_picture(said_here / "push_down.svg")
 
 
+def test_the_benchmark_of_the_processors_time_reads_all_there_is(said_here: Path) -> None:
+    found = processor.run(objects=2_000, queries=200, side=0.05, ticks=6, settings=Settings(slice_rows=1_000))
+    assert set(found) == {"echo", "squares", "nearest"}
+    assert found["nearest"][processor.MERGED] > 0 and processor.MERGED not in found["squares"]
+    said = json.loads((said_here / "processor.json").read_text())["rows"]
+    assert all(sum(row[way] for row in said[:-1]) == pytest.approx(said[-1][way]) for way in found)
+
+
 @pytest.mark.skipif(not buoys.DATA.exists(), reason="the shared data are not here")
 def test_the_benchmark_of_triggers_checks_its_result(said_here: Path) -> None:
     facts = triggers.run(events=1_000, verbosities=(0.01,), numbers=(2,), lengths=(4,), plain=2_000)
@@ -110,3 +132,28 @@ def test_the_benchmark_of_triggers_checks_its_result(said_here: Path) -> None:
     held = {r["strategy"]: r["most held"] for r in said if r["figure"] == "triggers"}
     assert 0 < held["TIGHT"] <= held["LOOSE"]
     assert is_picture(said_here / "triggers.svg")
+
+
+def test_the_benchmark_of_coverages_has_a_line_for_each_kind(said_here: Path) -> None:
+    coverages.run(objects=2_000, queries=40, wide=10, ticks=2)
+    said = json.loads((said_here / "coverages.json").read_text())["rows"]
+    assert {row["kind"] for row in said} == set(coverages.KINDS)
+    assert all(row["updates"] > 0 for row in said)
+
+
+def test_the_benchmark_of_the_globe_checks_its_result(said_here: Path) -> None:
+    globe.run(objects=2_000, queries=100, ticks=3)
+    said = json.loads((said_here / "globe.json").read_text())
+    assert said["facts"]["most times the plane"] > 0
+
+
+def test_the_benchmark_of_the_hub_checks_its_result(said_here: Path) -> None:
+    assert hub.run(objects=10_000, queries=10, clients=200, ticks=3)["shared"] > 0
+    assert (said_here / "hub.json").exists()
+
+
+def test_the_benchmark_of_patterns_checks_its_result(said_here: Path) -> None:
+    facts = patterns.run(objects=2_000, steps=40, sides=(0.8,), stays=(10,), warm=10, measured=10)
+    # All three ways tell the same, which it checks by itself.
+    assert facts["rows, complete ÷ feedback, least of the sides"] > 8
+    assert is_picture(said_here / "patterns.svg")

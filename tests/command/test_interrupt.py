@@ -93,6 +93,31 @@ def test_stopped_while_spark_starts(world: Path, times: int) -> None:
     assert_stopped_cleanly(process, signal.SIGINT, world, times)
 
 
+STOPPED_WHERE_NOBODY_HEARS = """
+import os, signal, time
+from sanderling import command
+
+class Forgotten:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.001)
+
+def app():
+    with command._interruptible():
+        Forgotten()
+        time.sleep(60)
+
+command.app = app
+command.main()
+"""
+
+
+def test_stopped_where_no_exception_is_heard(world: Path) -> None:
+    process = started(world, [sys.executable, "-c", STOPPED_WHERE_NOBODY_HEARS])
+    assert process.communicate(timeout=30) == ("", "stopped\n")
+    assert process.returncode == 128 + signal.SIGINT
+
+
 @pytest.mark.parametrize(
     ("number", "times"),
     so_many([(signal.SIGINT, 20)], [(signal.SIGTERM, 1), (signal.SIGTERM, 20), (signal.SIGINT, 20)]),

@@ -34,6 +34,14 @@ def test_a_line_tells_what_was_written(tmp_path: Path, capfd: pytest.CaptureFixt
     assert lines[1].startswith("0,2024-05-01 08:00:00") and lines[1].endswith(",bus,false")
 
 
+def test_a_town_west_of_greenwich(tmp_path: Path) -> None:
+    out = tmp_path / "city.csv"
+    simulate(str(out), "--objects", "3", "--steps", "1", "--at", "-122.4,37.8")
+    lines = out.read_text().splitlines()
+    assert lines[0] == "id,ts,lon,lat,speed,heading,type,gone"
+    assert all(abs(float(line.split(",")[2]) + 122.4) < 0.1 for line in lines[1:])
+
+
 def test_every_option_is_explained() -> None:
     said = CliRunner().invoke(app, ["simulate", "--help"], env={"COLUMNS": "200"}).output
     for option in (
@@ -47,6 +55,7 @@ def test_every_option_is_explained() -> None:
         "noise",
         "skip",
         "keep-going",
+        "at",
     ):
         assert f"--{option} " in said
 

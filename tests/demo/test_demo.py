@@ -10,6 +10,7 @@ import sys
 import time
 from pathlib import Path
 
+import httpx
 import pytest
 
 from tests.long import so_many
@@ -56,7 +57,7 @@ def assert_told_to_the_end(out: str) -> None:
 
 
 def test_it_ends_by_itself(tmp_path: Path) -> None:
-    code, out, said = ended(started(tmp_path, "--seconds", "2"), tmp_path)
+    code, out, said = ended(started(tmp_path, "--seconds", "2", "--no-web"), tmp_path)
     assert (code, said) == (0, "")
     assert_told_to_the_end(out)
 
@@ -69,6 +70,9 @@ def test_it_ends_when_told(number: int, times: int, tmp_path: Path) -> None:
     while not LINE.match(line := process.stdout.readline()):
         assert line, "it ended before its first tick"
         before += line
+    (link,) = re.findall(r"^the map is at (http://127\.0\.0\.1:\d+/)\?token=", before, re.MULTILINE)
+    assert httpx.get(f"{link}readyz").text == "ready\n"
+    assert len(httpx.get(f"{link}map/roads.geojson").json()["features"]) == 7
     # As a terminal does it: everybody hears it, Spark's processes too.
     for _ in range(times):
         os.killpg(process.pid, number) if number == signal.SIGINT else process.send_signal(number)

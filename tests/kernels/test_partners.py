@@ -19,7 +19,7 @@ CHANGE = st.tuples(st.booleans(), st.integers(0, ROWS - 1), st.sampled_from([-2,
 def party(chance: Any) -> Party:
     chains = Chains(np.full(KEYS, -1), np.full(ROWS, -1), np.full(ROWS, -1))
     x, y = (chance.integers(0, 3, ROWS).astype(float) for _ in range(2))
-    places = Places(x, y, np.full(ROWS, 1.0))
+    places = Places(x, y, np.full(ROWS, 1.0), np.empty(0))
     return Party(
         chains, np.zeros(ROWS, np.int64), chance.integers(-1, KEYS, ROWS), places, np.zeros(ROWS, np.int64)
     )

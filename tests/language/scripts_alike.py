@@ -60,8 +60,25 @@ TAKEN = (
     "FOR taxi AS a, taxi b WHEN a.location INSIDE ('M', N, D) AND (a.n = N OR b.speed > -D) AND a.n > N "
     "AND b.n > N AND ABS(a.ts - b.ts) < 9 WITH (expiry = 'loose')",
     "FOR bus AS a, 2 OF bus AS v WHEN a.x + v.x > N AND a.x BETWEEN N AND D AND a.id IN (S, S) AND WITHIN 5",
+    "WITH a AS (SELECT id FROM taxi INSIDE (N, N, D) PERSISTENCY 5 SECONDS), b AS (SELECT id, N AS c "
+    "FROM taxi WHERE speed > N INSIDE (N, D, N, D)) SELECT id, b.c + N AS d FROM a "
+    "THEN NOT b THEN ENTERING a AS c WITHIN 1 HOUR",
+    "WITH a AS (SELECT id, x FROM bus WHERE id = S INSIDE ('M', S, D) PERSISTENCY N SECONDS WHILE x > N), "
+    "b AS (SELECT id FROM bus WHERE x BETWEEN N AND D) SELECT id FROM a "
+    "THEN (b 2 TIMES OR ENTERING a AS c) WITHIN "
+    "N SECONDS",
+    "WITH a AS (SELECT id FROM taxi kNN (3, N, D)), b AS (SYNCHRONIZE a EVERY 5 SECONDS AS SELECT id FROM a "
+    "WHERE id > N) SELECT id FROM b THEN a WITHIN 1 HOUR WHERE id > N",
+    "with a as (select id from taxi where location inside (N, N, N) and n in (N, N)) select id from a "
+    "for N seconds",
 )
 REFUSED = (
+    "WITH a AS (SELECT id FROM taxi kNN (N, N, D)), b AS (SELECT id FROM taxi INSIDE (D, N, D)) "
+    "SELECT id FROM a THEN b",
+    "WITH a AS (SELECT id FROM taxi kNN (D, N, D)), b AS (SELECT id FROM taxi INSIDE (D, N, D)) "
+    "SELECT id FROM a THEN b WITHIN N SECONDS",
+    "WITH a AS (SELECT id FROM taxi INSIDE (N, N, N)) SELECT id, N FROM a THEN a WITHIN 1 HOUR",
+    "WITH a AS (SELECT id, count(N) FROM taxi WHERE speed > N) SELECT id FROM a",
     "FOR taxi AS a, taxi AS b WHEN a.speed > N AND b.ts - a.ts BETWEEN N AND N AND DISTANCE(a, b) < N",
     "FOR taxi AS a, bus AS b WHEN a.speed > N AND WITHIN N",
     "FOR N OF taxi AS v WHEN v.speed > N AND WITHIN N AND DISTANCE(v) BETWEEN N AND N",
@@ -139,7 +156,9 @@ def statement(draw: st.DrawFn, selects: tuple[str, ...], name: str, is_wild: boo
     time = draw(st.sampled_from(TIMES if is_wild else TIMES[:7]))
     gap = draw(st.sampled_from((" ", " ", " ", "\n", "  ", " -- note\n")))
     head = draw(st.sampled_from(HEADS))
-    if not select.startswith(("SELECT", "select")):
+    if select.upper().startswith("WITH"):
+        head = re.sub("(?i)query", "pattern", head)
+    elif not select.startswith(("SELECT", "select")):
         head = re.sub("(?i)query", "TRIGGER", re.sub("(?i)register", "create", head))
         return f"{time}{head} {name}{gap}{written}"
     return f"{time}{head} {name} AS{gap}{written}"

@@ -43,6 +43,11 @@ TEMPLATES = (
     "SELECT id FROM taxi WHERE kind = :a :b",
     "SELECT id FROM taxi WHERE speed > :a AND",
     "SELECT id FROM nobody WHERE speed > :a",
+    "PATTERN WITH s AS (SELECT id FROM taxi WHERE speed > :a INSIDE (:b, 0, 5) PERSISTENCY 5 SECONDS), "
+    "t AS (SELECT id FROM taxi INSIDE (:b, :c, 1, 1)) SELECT id FROM s THEN NOT t "
+    "THEN ENTERING s AS u WITHIN 1 HOUR",
+    "PATTERN WITH s AS (SELECT id FROM taxi WHERE kind = :a) SELECT id, :b AS b FROM s FOR :c SECONDS",
+    "PATTERN WITH s AS (SELECT id FROM taxi WHERE kind = :a) SELECT id FROM s THEN s",
 )
 NUMBERS = (0, 1, 2, 17, -3, 40_000, 2**40, 0.5, -0.0, 0.0, 2.25, 1e-7, 1e22, -1.5)
 TEXTS = ("a", "bus", "it's", "a\\b", "\\", "", "2020-01-01", "1", "--", ":a", ";", "é", "a\nb", "%")
@@ -50,6 +55,12 @@ ODD = (None, True, False, 2**63, -(2**63), 10**30, 1e305, 5e-324)
 VALUES = st.one_of(
     st.sampled_from(NUMBERS), st.sampled_from(NUMBERS), st.sampled_from(TEXTS), st.sampled_from(ODD)
 )
+
+
+def statement(row: dict[str, Any]) -> str:
+    text = written(row["template"], row["parameters"])
+    kind, text = ("PATTERN", text[8:]) if text.startswith("PATTERN ") else ("QUERY", text)
+    return f"REGISTER {kind} {row['name']} AS {text}"
 
 
 def written(template: str, values: dict[str, Any]) -> str:
@@ -102,15 +113,11 @@ def test_a_row_is_its_template_filled_in(rows: list[dict[str, Any]]) -> None:
         path = Path(folder) / "queries.jsonl"
         path.write_text("".join(json.dumps(row) + "\n" for row in rows))
         by_table = outcome([f"REGISTER QUERIES FROM '{path}'"])
-    singly = [
-        outcome([f"REGISTER QUERY {r['name']} AS {written(r['template'], r['parameters'])}"])[0] for r in rows
-    ]
+    singly = [outcome([statement(r)])[0] for r in rows]
     if by_table[0] is not None:
         assert by_table[0] in singly
     else:
-        statements = [
-            f"REGISTER QUERY {r['name']} AS {written(r['template'], r['parameters'])}" for r in rows
-        ]
+        statements = [statement(r) for r in rows]
         assert by_table == outcome(statements)
 
 

@@ -9,8 +9,9 @@ from sqlglot.tokenizer_core import Token
 from sanderling.language import parse_script, read_script, script
 from sanderling.language.parse import parse_tokens
 from sanderling.language.script import Row
-from sanderling.language.statements import CreateTrigger
+from sanderling.language.statements import CreateTrigger, RegisterPattern
 from sanderling.plan import planner as planner_module
+from sanderling.plan.pattern.patterns import read_pattern
 from sanderling.plan.planner import Planner
 from sanderling.plan.trigger.triggers import read_trigger
 from sanderling.plans import trigger_space
@@ -83,6 +84,32 @@ def test_triggers_that_differ_in_constants_only_are_checked_once(monkeypatch: py
     # Bounds in time are looked at: each of three is checked, while triggers are few and when they are many.
     assert (len(planner.queries), len(checked)) == (300, 6)
     assert outcome(script, False) == outcome(script, True)
+
+
+def test_patterns_that_differ_in_regions_and_thresholds_are_read_and_checked_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    checked: list[str] = []
+
+    def checking(reader: object, statement: RegisterPattern, text: str) -> object:
+        checked.append(statement.name.text)
+        return read_pattern(reader, statement, text)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(planner_module, "read_pattern", checking)
+    pattern = (
+        "WITH a AS (SELECT id FROM taxi WHERE speed > {i} INSIDE ({i}, 0, 5) PERSISTENCY {s} SECONDS), "
+        "b AS (SELECT id FROM taxi INSIDE ({i}, 1, 2, 3)) "
+        "SELECT id FROM a THEN NOT b THEN ENTERING a AS c WITHIN 1 HOUR"
+    )
+    text = "".join(f"REGISTER PATTERN p{i} AS {pattern.format(i=i, s=i % 2 + 1)};" for i in range(300))
+    planner = Planner()
+    planner.run_script(BEGIN + text)
+    # How long is looked at.
+    assert (len(planner.queries), len(checked)) == (300, 2)
+    assert len(planner.plan().trees) == 1
+    assert outcome(BEGIN + text, False) == outcome(BEGIN + text, True)
+    planner.run_script("DROP PATTERN p7; AT 9 DROP PATTERN p8")
+    assert len(planner.queries) == 298 and len(planner.plan().trees[0].queries) == 299
 
 
 @pytest.mark.parametrize("values", [("3", "3", "4", "3"), ("4", "3", "3", "3"), ("3", "4", "4", "3")])

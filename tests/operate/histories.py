@@ -81,7 +81,7 @@ def run(root: nodes.Node, world: World, cuts: list[int], restarts: list[bool], s
     shuffle = np.random.default_rng(seed)
     for (low, high), is_restarted in zip(itertools.pairwise(edges), restarts, strict=False):
         branches, tables, begun = batch_of(root, world, low, high, shuffle)
-        out = engine.apply(branches, tables, begun)
+        out = engine.apply(branches, tables, begun, high - 1)
         for tick, sign, row in changes_in(out):
             bag = told.setdefault(tick, Counter())
             assert row not in bag and sign, "not consolidated"

@@ -10,12 +10,14 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cmp_to_key
+from functools import cmp_to_key, partial
 from typing import Any
 
 from sanderling.plans import nodes
 from sanderling.plans.expression import Expression
 from sanderling.plans.nodes import Node
+from tests.oracle.globe import chord
+from tests.oracle.persistency import Persistency, persistent
 
 Row = tuple[Any, ...]
 Bag = Counter[Row]
@@ -75,8 +77,18 @@ def answer(node: Node, world: World, tick: int) -> Bag:
             return Counter(dict.fromkeys(answer(node.child, world, tick), 1))
         case nodes.Join():
             return _join(node, answer(node.left, world, tick), answer(node.right, world, tick), world)
+        case nodes.Neighbours():
+            return _neighbours(node, answer(node.left, world, tick), answer(node.right, world, tick))
+        case nodes.FocalPoints():
+            return _focal_points(node, world, tick)
+        case nodes.Latest():
+            return _latest(node, world, tick)
         case nodes.Aggregate():
             return _aggregate(node, answer(node.child, world, tick), world, tick)
+        case nodes.Sample(child, refresh):
+            return answer(child, world, tick // refresh.every_us * refresh.every_us)
+        case nodes.Persisting():
+            return _persisting(node, [answer(node.child, world, t) for t in range(tick + 1)], world)
         case nodes.First():
             return _first(node, answer(node.child, world, tick), world)
 
@@ -118,6 +130,69 @@ def _join(node: nodes.Join, left: Bag, right: Bag, world: World) -> Bag:
         if node.is_left and not has_partner:
             bag[(*a, *[None] * width)] += n
     return bag
+
+
+def _focal_points(node: nodes.FocalPoints, world: World, tick: int) -> Bag:
+    """The places as they are, for each query that has begun."""
+    places: Bag = Counter((-1, *map(plain, place)) for place in node.written)
+    if node.table is not None:
+        places = answer(node.table, world, tick)
+    live = [query for query, begin in world.begun.items() if begin <= tick]
+    return Counter({(query, *row[1:]): n for query in live for row, n in places.items()})
+
+
+def _latest(node: nodes.Latest, world: World, tick: int) -> Bag:
+    """Of each tile the last n that came since it has been there, without a break, and chose it."""
+    assert isinstance(node.child, nodes.Branch)
+    came = [(when, row) for when, _, row in world.branches[node.child.number] if when <= tick]
+    tile, key, time = (1 + place for place in (node.tile, node.key, node.time))
+    if node.table is not None:
+        since = [answer(node.table, world, t) for t in range(tick + 1)]
+        chosen = {
+            (row[0], row[key], row[time]): min(
+                r[tile] for _, r in came if (r[0], r[key], r[time]) == (row[0], row[key], row[time])
+            )
+            for _, row in came
+        }
+        came = [
+            (when, row) for when, row in came
+            if row[tile] == chosen[row[0], row[key], row[time]]
+            and all((-1, row[tile]) in there for there in since[when:])
+        ]  # fmt: skip
+    tiles = {(row[0], row[tile]) for _, row in came}
+    bag: Bag = Counter()
+    for one in tiles:
+        mine = sorted((row for _, row in came if (row[0], row[tile]) == one), key=lambda r: (r[time], r[key]))
+        bag.update(tuple(map(plain, row)) for row in mine[-node.n :])
+    return bag
+
+
+def _neighbours(node: nodes.Neighbours, left: Bag, right: Bag) -> Bag:
+    """Each left row with the first k of the right rows, which count as often as they are there."""
+    bag: Bag = Counter()
+    for a, n in left.items():
+        near = [(b, square) for b in right.elements() if (square := _square(node, a, b)) is not None]
+        near.sort(key=lambda found: (found[1], *(_tie(found[0][1 + column]) for column in node.ties)))
+        for b, _ in near[: node.k]:
+            bag[(*a, *b[1:])] += n
+    return bag
+
+
+def _square(node: nodes.Neighbours, a: Row, b: Row) -> float | None:
+    """How far apart; None where they cannot be neighbours."""
+    (ax, ay), (bx, by) = ([r[1 + i] for i in at] for r, at in ((a, node.left_place), (b, node.right_place)))
+    keys = () if node.other is None else (a[1 + node.other[0]], b[1 + node.other[1]])
+    is_own = None not in keys and len(set(keys)) == 1
+    if a[0] != b[0] or is_own or None in (ax, ay, bx, by) or NAN in (ax, ay, bx, by):
+        return None
+    if node.is_globe:
+        return chord(ax, ay, bx, by)
+    square = (ax - bx) * (ax - bx) + (ay - by) * (ay - by)
+    return None if math.isnan(square) else square
+
+
+def _tie(value: Any) -> Any:
+    return (value is not None, cmp_to_key(compare)(value))
 
 
 def _fits(node: nodes.Join, a: Row, b: Row, world: World) -> bool:
@@ -197,6 +272,21 @@ def _root(spread: Fraction, n: int) -> float | None:
         return math.ldexp(math.sqrt(float(spread) / (float(n) * float(n - 1))), power)
     except OverflowError:
         return None
+
+
+def _persisting(node: nodes.Persisting, answers: list[Bag], world: World) -> Bag:
+    bag: Bag = Counter()
+    for query in {row[0] for rows in answers for row in rows}:
+        stay, grace = (world.computed(what, query, ()) for what in (node.stay, node.grace))
+        goes_on = partial(_goes_on, node.goes_on, query, world) if node.goes_on is not None else None
+        asked = Persistency(stay, tuple(1 + key for key in node.keys), grace, goes_on)
+        mine = {node.tick_us * t: [r for r in rows if r[0] == query] for t, rows in enumerate(answers)}
+        bag.update(persistent(asked, mine, node.tick_us))
+    return bag
+
+
+def _goes_on(condition: Expression, query: int, world: World, before: Row, row: Row) -> Any:
+    return world.computed(condition, query, (*row[1:], *before[1:]))
 
 
 def compare(a: Any, b: Any) -> int:

@@ -4,8 +4,10 @@ from .held import PREVIOUS, Window
 from .oracle import Nearest, Query, Reading, Result, Row, Update, run, run_fast
 from .shapes import (
     Area,
+    Around,
     Both,
     Box,
+    Changing,
     Corridor,
     Disc,
     Everywhere,
@@ -21,8 +23,10 @@ from .shapes import (
 __all__ = [
     "PREVIOUS",
     "Area",
+    "Around",
     "Both",
     "Box",
+    "Changing",
     "Corridor",
     "Disc",
     "Everywhere",

@@ -19,6 +19,7 @@ from .past import Past, Stream
 from .select import (
     Derived,
     Join,
+    Looked,
     Order,
     Query,
     Readings,
@@ -30,7 +31,7 @@ from .select import (
     With,
 )
 from .shapes import Area, Box, Disc, MovingBox, MovingDisc, Polygon, Shape
-from .windows import Lasting, Now, Rows, RowsPerKey, Until, UntilNext, Window
+from .windows import Extent, Lasting, Now, Rows, RowsPerKey, Tessellated, Until, UntilNext, Window
 
 LONG_AGO, NEVER = -(2**62), 2**62
 TYPES = {
@@ -124,7 +125,7 @@ def select(query: Query) -> str:
     if isinstance(query, Union):
         word = " UNION " if query.is_distinct else " UNION ALL "
         return first(word.join(f"({select(part)})" for part in query.selects), query)
-    if isinstance(query, With):
+    if isinstance(query, With | Looked):
         return select(query.query)
     if isinstance(query, SetOperation):
         word = f"{query.word}{' ALL' if query.is_all else ''}"
@@ -207,6 +208,8 @@ def window(part: Window, name: str) -> str:
     match part:
         case Now() | UntilNext():
             return f"SELECT * FROM {name}_now"
+        case Extent(shape, scope):
+            return f"SELECT r.* FROM ({window(scope, name)}) r WHERE {inside(shape, name, '$t')}"
         case Lasting(size):
             return f"SELECT * FROM {name}_chain WHERE NOT gone AND us > $t - {size}"
         case Rows(n):
@@ -215,6 +218,15 @@ def window(part: Window, name: str) -> str:
             return (
                 f"SELECT * FROM {name}_chain WHERE NOT gone "
                 f"QUALIFY row_number() OVER (PARTITION BY id ORDER BY us DESC) <= {n}"
+            )
+        case Tessellated(n, _, areas, column):
+            where = "".join(f"WHEN {inside(area, name, '')} THEN '{tile}' " for tile, area in sorted(areas))
+            tile = f"r.{column}" if column else f"CASE {where}END"
+            kept = "" if column else " AND tile IS NOT NULL"
+            return (
+                f"SELECT * EXCLUDE (tile) FROM (SELECT r.*, {tile} AS tile FROM {name}_chain r) "
+                f"WHERE NOT gone{kept} "
+                f"QUALIFY row_number() OVER (PARTITION BY tile ORDER BY us DESC, id DESC) <= {n}"
             )
         case Until():
             later = f"SELECT 1 FROM {name}_chain later WHERE later.id = held.id AND later.us > held.us"

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from numbers import Number
 from typing import NamedTuple
 
+from .globe import chord
 from .held import Window, held_at, with_previous
-from .shapes import MovingBox, MovingDisc, Shape
+from .shapes import Changing, Following, Shape, focal_of
 
 Row = tuple[object, ...]
 Values = dict[str, object]
@@ -45,6 +46,7 @@ class Nearest:
     x: float = 0.0
     y: float = 0.0
     focal: object = None  # its key; None: to the place
+    is_globe: bool = False
 
 
 @dataclass(frozen=True)
@@ -172,11 +174,11 @@ def run_fast(
                         rows.clear()
                         continue
                     appears = begins or not query.has(s, tick - tick_us)
-                    moved = isinstance(shape, MovingBox | MovingDisc) and shape.focal in changed
+                    moved = focal_of(shape) in changed or has_stepped(shape, tick, tick_us)
                     for key in last if appears or moved else changed:
                         if key in rows:
                             change[rows.pop(key)] -= 1
-                        row = row_of(query, shape, attributes, now[key], now) if key in now else None
+                        row = row_of(query, shape, attributes, now[key], now, tick) if key in now else None
                         if row is not None:
                             rows[key] = row
                             change[row] += 1
@@ -238,6 +240,13 @@ def ticks_that_matter(
         ticks |= {tick_end(at, tick_us) for at in times if at is not None}
         if query.window is not None and query.window.last_us is not None:
             ticks |= {tick_end(reading.ts + query.window.last_us, tick_us) for reading in accepted}
+        ticks |= {
+            tick
+            for shape, _ in query.shapes
+            if isinstance(shape, Changing)
+            for tick in range(min(ticks, default=0), closed_to + 1, tick_us)
+            if has_stepped(shape, tick, tick_us)
+        }
     return sorted(tick for tick in ticks if tick <= closed_to)
 
 
@@ -265,14 +274,15 @@ def answer_at(
     if query.window is None:
         return answer(query, now_at(tick, accepted, stale_after_us), tick)
     found: Counter[Row] = Counter()
-    moves = any(isinstance(shape, MovingBox | MovingDisc) for shape, _ in query.shapes)
+    moves = any(focal_of(shape) is not None for shape, _ in query.shapes)
     for reading in held_at(query.window, tick, accepted, tick_us, stale_after_us):
         # A reading is judged by the region as it was in the reading's own tick.
-        then = now_at(tick_end(reading.ts, tick_us), accepted, stale_after_us) if moves else {}
+        its_tick = tick_end(reading.ts, tick_us)
+        then = now_at(its_tick, accepted, stale_after_us) if moves else {}
         for s, (shape, attributes) in enumerate(query.shapes):
             if not query.has(s, tick):
                 continue
-            row = row_of(query, shape, attributes, reading, then)
+            row = row_of(query, shape, attributes, reading, then, its_tick)
             if row is not None:
                 found[row] += 1
     return found
@@ -285,7 +295,7 @@ def answer(query: Query, now: Mapping[object, Reading], tick: int = 0) -> Counte
         for s, (shape, attributes) in enumerate(query.shapes)
         if query.has(s, tick)
         for reading in now.values()
-        if (row := row_of(query, shape, attributes, reading, now)) is not None
+        if (row := row_of(query, shape, attributes, reading, now, tick)) is not None
     ]
     return Counter(row for _, row in (held if query.nearest is None else nearest(query.nearest, held, now)))
 
@@ -301,6 +311,8 @@ def nearest(
         x, y = float(now[ask.focal].x), float(now[ask.focal].y)
 
     def by_distance(one: tuple[Reading, Row]) -> tuple[object, ...]:
+        if ask.is_globe:
+            return (chord(float(one[0].x), float(one[0].y), x, y), one[0].key)
         dx, dy = float(one[0].x) - x, float(one[0].y) - y
         return (dx * dx + dy * dy, one[0].key)
 
@@ -309,23 +321,31 @@ def nearest(
 
 
 def row_of(
-    query: Query, shape: Shape, attributes: Values, reading: Reading, now: Mapping[object, Reading]
-) -> Row | None:
-    """The row that one object and one shape give, or None."""
-    if not is_inside(shape, reading, now):
+    query: Query, shape: Shape, attributes: Values, reading: Reading, now: Mapping[object, Reading],
+    tick: int,
+) -> Row | None:  # fmt: skip
+    """The row that one object and one shape give at a tick, or None."""
+    if not is_inside(shape, reading, now, tick):
         return None
     values = {**reading.values, **attributes}
     return tuple(comparable(value) for value in query.select(values)) if query.where(values) else None
 
 
-def is_inside(shape: Shape, reading: Reading, now: Mapping[object, Reading]) -> bool:
+def is_inside(shape: Shape, reading: Reading, now: Mapping[object, Reading], tick: int) -> bool:
     """A moving shape holds nobody while its focal object is absent, and never the focal object itself."""
-    if isinstance(shape, MovingBox | MovingDisc):
+    if isinstance(shape, Changing):
+        shape = shape.at(tick)
+    if isinstance(shape, Following):
         if shape.focal not in now or reading.key == shape.focal:
             return False
         focal = now[shape.focal]
         return shape.holds(reading.x, reading.y, focal.x, focal.y)
     return shape.holds(reading.x, reading.y)
+
+
+def has_stepped(shape: Shape, tick: int, tick_us: int) -> bool:
+    """Has it changed by itself since the tick before?"""
+    return isinstance(shape, Changing) and shape.steps(tick) != shape.steps(tick - tick_us)
 
 
 def refuse_two_at_once(queries: Sequence[Query]) -> None:

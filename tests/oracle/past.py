@@ -6,10 +6,11 @@ readings ──► late or accepted ──► of two with one object and one tim
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
-from .oracle import Reading, Values, arrive, is_present, stale_tick, tick_end
+from .oracle import Reading, Row, Values, arrive, is_present, stale_tick, tick_end
+from .shapes import Changing, Following, Shape
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,27 @@ class Table:
 
 @dataclass(frozen=True)
 class Past:
-    """All streams and tables. A query over several streams needs them to have one tick."""
+    """All streams and tables. A query over several streams needs them to have one tick.
+
+    `begin`: when the query began that is asked for, which shows where windows are refreshed now and then, and
+    where somebody has to stay. `answers` are known already, by query, its begin and tick.
+    """
 
     streams: dict[str, Stream]
     tables: dict[str, Table]
+    begin: int | None = None
+    answers: dict[tuple[int, int, int], tuple[object, list[Row]]] = field(
+        default_factory=dict, compare=False, repr=False
+    )
+
+
+def is_inside(shape: Shape, reading: Reading, stream: Stream, tick: int) -> bool:
+    """A moving shape holds nobody while its focal object is absent, and never the focal object itself."""
+    if isinstance(shape, Changing):
+        shape = shape.at(tick)
+    if isinstance(shape, Following):
+        focal = stream.last(shape.focal, tick)
+        if focal is None or reading.key == shape.focal:
+            return False
+        return shape.holds(reading.x, reading.y, focal.x, focal.y)
+    return shape.holds(reading.x, reading.y)

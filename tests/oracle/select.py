@@ -10,9 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from .oracle import Nearest, Values
+from .brackets import Refresh
+from .oracle import Nearest, Row, Values
+from .persistency import Persistency
 from .shapes import Everywhere, Shape
-from .windows import Now, Window
+from .windows import Focal, Nearby, Now, Window
 
 NOW, EVERYWHERE = Now(), Everywhere()
 
@@ -81,7 +83,10 @@ class Fences:
 
 @dataclass(frozen=True)
 class Readings:
-    """FROM stream alias, with the WINDOW and INSIDE that concern it."""
+    """FROM stream alias, with the WINDOW and INSIDE that concern it; `is_bracketed`: FROM stream [window].
+
+    `refresh`: the window is looked at now and then, and stays as it was in between.
+    """
 
     stream: str
     alias: str
@@ -89,6 +94,8 @@ class Readings:
     inside: Shape = EVERYWHERE
     fences: Fences | None = None
     inside_sql: str = ""
+    is_bracketed: bool = False
+    refresh: Refresh | None = None
 
 
 @dataclass(frozen=True)
@@ -117,6 +124,19 @@ class Near:
 
 
 @dataclass(frozen=True)
+class Nn:
+    """NN(a, b, 'k=2'): b, which is the right side, is among the k of it that are nearest to a.
+
+    `is_other`: rows with a's own key are none of them.
+    """
+
+    a: str
+    b: str
+    k: int
+    is_other: bool = False
+
+
+@dataclass(frozen=True)
 class Join:
     """Pairs that are equal in all of `on`, and near; `is_left`: who has no partner stands with NULLs.
 
@@ -129,6 +149,7 @@ class Join:
     near: Near | None = None
     is_left: bool = False
     is_using: bool = False
+    nn: Nn | None = None
 
 
 Source = Readings | TableRows | Derived | Join
@@ -198,17 +219,65 @@ class SetOperation:
 
 @dataclass(frozen=True)
 class With:
-    """WITH name AS (…), … query: the query itself has what it reads, so it means what it means alone."""
+    """WITH name AS (…), … query: the query itself has what it reads, so it means what it means alone.
+
+    `synchronized`: behind WITH stands SYNCHRONIZE, of the last name; the query reads that as `Looked`.
+    """
 
     given: tuple[tuple[str, Query], ...]
     query: Query
+    synchronized: Looked | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
         return self.query.names
 
 
-Query = Select | Union | SetOperation | With
+@dataclass(frozen=True)
+class Persistent:
+    """query PERSISTENCY …; `is_per`: the key is said, else it is what it is by itself.
+
+    WHILE is of a row by the names of its columns, and of the one before as `previous name`.
+    """
+
+    query: Query
+    stay_us: int
+    per: tuple[str, ...]
+    grace_us: int = 0
+    goes_on: Expression | None = None
+    is_per: bool = True
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.query.names
+
+    @property
+    def asked(self) -> Persistency:
+        """By place."""
+        return Persistency(
+            self.stay_us, tuple(map(self.names.index, self.per)), self.grace_us,
+            None if self.goes_on is None else self._may_go_on,
+        )  # fmt: skip
+
+    def _may_go_on(self, before: Row, row: Row) -> Any:
+        assert self.goes_on is not None
+        was = {f"previous {name}": value for name, value in zip(self.names, before, strict=True)}
+        return self.goes_on.value(was | dict(zip(self.names, row, strict=True)))
+
+
+@dataclass(frozen=True)
+class Looked:
+    """What SYNCHRONIZE reads: a query as at the last multiple of `every_us`; None: as it is."""
+
+    query: Query
+    every_us: int | None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.query.names
+
+
+Query = Select | Union | SetOperation | With | Persistent | Looked
 
 
 @dataclass(frozen=True)
@@ -229,12 +298,14 @@ def streams_of(part: Query | Source) -> set[str]:
     match part:
         case Union(selects):
             return set().union(*(streams_of(select) for select in selects))
-        case With(query=query):
+        case With(query=query) | Persistent(query) | Looked(query):
             return streams_of(query)
         case SetOperation():
             return streams_of(part.left) | streams_of(part.right)
         case Select():
             return streams_of(part.source)
+        case Readings(window=Nearby(focal=Focal(stream=name))) if name:
+            return {part.stream, name}
         case Readings():
             return {part.stream}
         case Derived():

@@ -193,8 +193,90 @@ class Exterior:
                 )
 
 
-Still = Everywhere | Box | Disc | Area | Side | Corridor | Both | Spots | Exterior
-Shape = Still | MovingBox | MovingDisc
+@dataclass(frozen=True)
+class Own:
+    """A shape that is elsewhere, and larger or smaller: a place is taken back to where it would have been."""
+
+    of: "Still"
+    far: Point = (0.0, 0.0)
+    middle: Point = (0.0, 0.0)
+    scale: float = 1.0
+
+    def holds(self, x: float, y: float) -> bool:
+        if self.scale <= 0:
+            return False
+        x, y = x - self.far[0], y - self.far[1]
+        if self.scale != 1:
+            x = (x - self.middle[0]) / self.scale + self.middle[0]
+            y = (y - self.middle[1]) / self.scale + self.middle[1]
+        return self.of.holds(x, y)
+
+
+@dataclass(frozen=True)
+class Around:
+    """A shape that follows its focal object, which is its 0, 0."""
+
+    focal: object
+    of: "Still"
+
+    def holds(self, x: float, y: float, focal_x: float, focal_y: float) -> bool:
+        return self.of.holds(x - focal_x, y - focal_y)
+
+
+@dataclass(frozen=True)
+class Changing:
+    """A shape that shifts and scales by itself, in steps from a time on; times in microseconds."""
+
+    of: "Still | Around"
+    begin: int
+    until: int | None = None
+    shift: tuple[float, float, int] | None = None
+    scale: tuple[float, int] | None = None
+
+    def steps(self, tick: int) -> tuple[int, int]:
+        """How often it has shifted, and scaled."""
+        since = max(0, (tick if self.until is None else min(tick, self.until)) - self.begin)
+        return since // self.shift[2] if self.shift else 0, since // self.scale[1] if self.scale else 0
+
+    def at(self, tick: int) -> "Own | Around":
+        n, m = self.steps(tick)
+        scale = 1 + m * self.scale[0] if self.scale else 1.0
+        if isinstance(self.of, Around):
+            return Around(self.of.focal, Own(self.of.of, scale=scale))
+        far = (n * self.shift[0], n * self.shift[1]) if self.shift else (0.0, 0.0)
+        return Own(self.of, far, _middle(self.of) if self.scale else (0.0, 0.0), scale)
+
+
+Still = Everywhere | Box | Disc | Area | Side | Corridor | Both | Spots | Exterior | Own
+Following = MovingBox | MovingDisc | Around
+Shape = Still | Following | Changing
+
+
+def focal_of(shape: Shape) -> object:
+    """None of what follows nobody."""
+    inner = shape.of if isinstance(shape, Changing) else shape
+    return inner.focal if isinstance(inner, Following) else None
+
+
+def _middle(shape: "Still") -> Point:
+    """Of the bounds of what is drawn."""
+    match shape:
+        case Exterior(inner):
+            return _middle(inner)
+        case Box(x1, y1, x2, y2):
+            points: list[Point] = [(x1, y1), (x2, y2)]
+        case Disc(x, y):
+            points = [(x, y)]
+        case Area(polygons):
+            points = [point for outer, _ in polygons for point in outer]
+        case Corridor(line):
+            points = list(line)
+        case Spots(places):
+            points = list(places)
+        case _:
+            raise ValueError(f"{shape} has no middle")
+    bounds = _bounds(points)
+    return bounds.x1 / 2 + bounds.x2 / 2, bounds.y1 / 2 + bounds.y2 / 2
 
 
 def _sign(number: float) -> int:

@@ -7,14 +7,32 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import groupby
+from typing import Any
 
-from .oracle import Nearest, Reading, Result, Row, Update, Values, comparable, order, signed, value_order
-from .past import Past, Stream
+from .brackets import neighbours, squared
+from .oracle import (
+    Nearest,
+    Reading,
+    Result,
+    Row,
+    Update,
+    Values,
+    comparable,
+    order,
+    signed,
+    value_order,
+)
+from .past import Past, Stream, is_inside
+from .persistency import persistent
 from .select import (
     Derived,
     Join,
+    Looked,
+    Nn,
     Order,
+    Persistent,
     Query,
     Readings,
     Registered,
@@ -24,11 +42,11 @@ from .select import (
     TableRows,
     Union,
     With,
+    streams_of,
 )
-from .shapes import MovingBox, MovingDisc, Shape
 from .sums import aggregate
-from .times import closed_to, ticks_that_matter
-from .windows import Now
+from .times import closed_to, first_tick, ticks_that_matter
+from .windows import Nearby, Now, Tessellated, Window
 
 Many = list[Values]
 
@@ -38,8 +56,10 @@ def run(past: Past, queries: Sequence[Registered], end: int | None = None) -> Re
     updates: list[Update] = []
     for query in queries:
         before: Counter[Row] = Counter()
-        for tick in ticks_that_matter(past, query, end):
-            now = answer(query.query, past, tick)
+        ticks = ticks_that_matter(past, query, end)
+        known = replace(past, begin=ticks[0] if ticks else None)
+        for tick in ticks:
+            now = answer(query.query, known, tick)
             change = Counter(now)
             change.subtract(before)
             updates += signed(tick, query.name, change)
@@ -60,6 +80,10 @@ def rows(query: Query, past: Past, tick: int) -> list[Row]:
         return both if query.first is None else first(both, query.names, query.orders, query.first)
     if isinstance(query, With):
         return rows(query.query, past, tick)
+    if isinstance(query, Persistent):
+        return stayed(query, past, tick)
+    if isinstance(query, Looked):
+        return looked_at(query, past, tick)
     if isinstance(query, SetOperation):
         kept = set_operation(query, rows(query.left, past, tick), rows(query.right, past, tick))
         return kept if query.first is None else first(kept, query.names, query.orders, query.first)
@@ -72,6 +96,27 @@ def rows(query: Query, past: Past, tick: int) -> list[Row]:
     if query.is_distinct:
         told = list(dict.fromkeys(told))
     return told if query.first is None else first(told, query.names, query.orders, query.first)
+
+
+def stayed(query: Persistent, past: Past, tick: int) -> list[Row]:
+    """Of all ticks since the whole query began; worked out once each, since many ask."""
+    tick_us = max(past.streams[name].tick_us for name in streams_of(query))
+    first = first_tick(past, query) if past.begin is None else past.begin
+    begin, answers = tick if first is None else first, dict[int, list[Row]]()
+    for at in range(begin, tick + 1, tick_us):
+        if (id(query), begin, at) not in past.answers:
+            past.answers[id(query), begin, at] = query, rows(query.query, past, at)
+        answers[at] = past.answers[id(query), begin, at][1]
+    return persistent(query.asked, answers, tick_us)
+
+
+def looked_at(query: Looked, past: Past, tick: int) -> list[Row]:
+    """Before the first look at it since the whole query began there is nothing."""
+    if query.every_us is None:
+        return rows(query.query, past, tick)
+    at = tick // query.every_us * query.every_us
+    first = first_tick(past, query) if past.begin is None else past.begin
+    return [] if first is None or at < first else rows(query.query, past, at)
 
 
 def set_operation(query: SetOperation, left: list[Row], right: list[Row]) -> list[Row]:
@@ -95,7 +140,7 @@ def set_operation(query: SetOperation, left: list[Row], right: list[Row]) -> lis
 def lines(source: Source, past: Past, tick: int) -> Many:
     match source:
         case Readings():
-            return held(source, past.streams[source.stream], tick)
+            return held(source, past, tick)
         case TableRows(name, alias):
             table = past.tables[name]
             return [{f"{alias}.{c}": row[c] for c in table.columns} for row in table.rows(tick)]
@@ -107,10 +152,15 @@ def lines(source: Source, past: Past, tick: int) -> Many:
     raise TypeError(source)
 
 
-def held(source: Readings, stream: Stream, tick: int) -> Many:
+def held(source: Readings, past: Past, tick: int) -> Many:
     """NOW is judged by the region as it is now, any other reading by the region as it was at its tick."""
     found: Many = []
-    for reading in source.window.holds(stream, tick):
+    stream = past.streams[source.stream]
+    if source.refresh is not None:
+        tick = source.refresh.last(tick, stream.tick_us)
+        if past.begin is not None and tick < past.begin:
+            return []
+    for reading in holds(source.window, past, stream, tick):
         judged_at = tick if isinstance(source.window, Now) else stream.tick_of(reading)
         if not is_inside(source.inside, reading, stream, judged_at):
             continue
@@ -124,6 +174,12 @@ def held(source: Readings, stream: Stream, tick: int) -> Many:
     return found
 
 
+def holds(window: Window, past: Past, stream: Stream, tick: int) -> list[Reading]:
+    if isinstance(window, Nearby | Tessellated):
+        return window.holds_in(past, stream, tick)
+    return window.holds(stream, tick)
+
+
 def line_of(alias: str, reading: Reading, stream: Stream) -> Values:
     before = stream.previous(reading)
     line: Values = {}
@@ -133,25 +189,33 @@ def line_of(alias: str, reading: Reading, stream: Stream) -> Values:
     return line
 
 
-def is_inside(shape: Shape, reading: Reading, stream: Stream, tick: int) -> bool:
-    """A moving shape holds nobody while its focal object is absent, and never the focal object itself."""
-    if isinstance(shape, MovingBox | MovingDisc):
-        focal = stream.last(shape.focal, tick)
-        if focal is None or reading.key == shape.focal:
-            return False
-        return shape.holds(reading.x, reading.y, focal.x, focal.y)
-    return shape.holds(reading.x, reading.y)
-
-
 def joined(join: Join, past: Past, tick: int) -> Many:
     right = lines(join.right, past, tick)
     found: Many = []
     for line in lines(join.left, past, tick):
-        pairs = [{**line, **other} for other in right if is_pair(join, {**line, **other})]
+        met = right if join.nn is None else nearest_lines(join.nn, join.right, line, right)
+        pairs = [{**line, **other} for other in met if is_pair(join, {**line, **other})]
         if not pairs and join.is_left:
             pairs = [{**line, **dict.fromkeys(columns_of(join.right, past))}]
         found += pairs
     return found
+
+
+def nearest_lines(nn: Nn, source: Source, line: Values, right: Many) -> Many:
+    """Those of the right side that are nearest to a line: ties by key and time, or else by all columns."""
+    place = line[f"{nn.a}.x"], line[f"{nn.a}.y"]
+    others = [other for other in right if None not in (other[f"{nn.b}.x"], other[f"{nn.b}.y"])]
+    if nn.is_other:
+        others = [other for other in others if other[f"{nn.b}.id"] != line[f"{nn.a}.id"]]
+    names = [f"{nn.b}.id", f"{nn.b}.ts"] if isinstance(source, Readings) else list(right[0]) if right else []
+
+    def order(other: Values) -> tuple[object, ...]:
+        return tuple((other[name] is not None, value_order(other[name])) for name in names)
+
+    def apart(one: Any, other: Values) -> float:
+        return squared(one, (other[f"{nn.b}.x"], other[f"{nn.b}.y"]))  # type: ignore[arg-type]
+
+    return [] if None in place else neighbours(place, others, nn.k, apart, order)
 
 
 def is_pair(join: Join, pair: Values) -> bool:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from .brackets import Refresh
 from .oracle import stale_tick, tick_end
 from .past import Past
 from .select import (
     Derived,
     Join,
+    Looked,
+    Persistent,
     Query,
     Readings,
     Registered,
@@ -17,7 +20,7 @@ from .select import (
     With,
     streams_of,
 )
-from .windows import Lasting
+from .windows import Extent, Lasting, Nearby, Tessellated
 
 
 def closed_to(past: Past, query: Query, end: int | None = None) -> int | None:
@@ -41,6 +44,8 @@ def ticks_that_matter(past: Past, query: Registered, end: int | None = None) -> 
     first, last = first_tick(past, query.query), closed_to(past, query.query, end)
     if first is None or last is None:
         return []
+    if is_of_time(query.query):
+        return every_tick(past, query, end)
     ticks = {first}
     tick_us = 1
     for name in streams_of(query.query):
@@ -53,6 +58,8 @@ def ticks_that_matter(past: Past, query: Registered, end: int | None = None) -> 
             ticks |= {tick_end(reading.ts + size, tick_us) for size in sizes(query.query)}
     times = [since for table in past.tables.values() for since, _ in table.changes] + [query.begin]
     ticks |= {tick_end(at, tick_us) for at in times if at is not None}
+    for refresh in refreshes(query.query):
+        ticks |= refresh.between(first, last, tick_us)
     return sorted(tick for tick in ticks if first <= tick <= last and query.exists(tick))
 
 
@@ -65,21 +72,74 @@ def every_tick(past: Past, query: Registered, end: int | None = None) -> list[in
     return [tick for tick in range(first, last + 1, tick_us) if query.exists(tick)]
 
 
-def sizes(part: Query | Source) -> set[int]:
+def sizes(query: Query) -> set[int]:
     """How long the windows of a query last."""
+    found = set()
+    for part in readings_of(query):
+        match part.window:
+            case Lasting(size) | Extent(scope=Lasting(size)) | Nearby(scope=Lasting(size)):
+                found.add(size)
+    return found
+
+
+def refreshes(query: Query) -> set[Refresh]:
+    return {part.refresh for part in readings_of(query) if part.refresh is not None}
+
+
+def looks_around(query: Query) -> bool:
+    """Whether some window is of places that are none of its stream's."""
+    return any(isinstance(part.window, Nearby) for part in readings_of(query))
+
+
+def has_coming(query: Query) -> bool:
+    """Whether some window is of what has come since the query began."""
+    return any(isinstance(part.window, Tessellated) for part in readings_of(query))
+
+
+def has_nn(part: Query | Source) -> bool:
     match part:
         case Union(selects):
-            return set().union(*(sizes(select) for select in selects))
-        case With(query=query):
-            return sizes(query)
-        case SetOperation():
-            return sizes(part.left) | sizes(part.right)
-        case Select():
-            return sizes(part.source)
-        case Derived():
-            return sizes(part.query)
+            return any(map(has_nn, selects))
+        case With(query=query) | Derived(query=query) | Looked(query):
+            return has_nn(query)
         case Join():
-            return sizes(part.left) | sizes(part.right)
-        case Readings(window=Lasting(size)):
-            return {size}
-    return set()
+            return part.nn is not None or has_nn(part.left) or has_nn(part.right)
+        case SetOperation():
+            return has_nn(part.left) or has_nn(part.right)
+        case Select():
+            return has_nn(part.source)
+    return False
+
+
+def readings_of(part: Query | Source) -> list[Readings]:
+    """All that it reads of streams, however deep."""
+    match part:
+        case Union(selects):
+            return [found for select in selects for found in readings_of(select)]
+        case With(query=query) | Derived(query=query) | Persistent(query=query) | Looked(query):
+            return readings_of(query)
+        case SetOperation() | Join():
+            return [*readings_of(part.left), *readings_of(part.right)]
+        case Select():
+            return readings_of(part.source)
+        case Readings():
+            return [part]
+    return []
+
+
+def is_of_time(part: Query | Source) -> bool:
+    """Whether something in it is told because time passes."""
+    match part:
+        case Persistent():
+            return True
+        case Looked(query, every_us):
+            return every_us is not None or is_of_time(query)
+        case Union(selects):
+            return any(map(is_of_time, selects))
+        case With(query=query) | Derived(query):
+            return is_of_time(query)
+        case SetOperation() | Join():
+            return is_of_time(part.left) or is_of_time(part.right)
+        case Select():
+            return is_of_time(part.source)
+    return False

@@ -11,6 +11,8 @@ import math
 import operator
 from dataclasses import dataclass, field
 
+from .globe import chord, chord_of
+
 OPERATORS = {
     "=": operator.eq, "<>": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt,
     ">=": operator.ge,
@@ -41,14 +43,17 @@ class Time:
 
 @dataclass(frozen=True)
 class Distance:
-    """distance(i, j) op radius."""
+    """distance(i, j) op radius; on the globe in metres."""
 
     i: int
     j: int
     op: str
     radius: float
+    is_globe: bool = False
 
     def holds(self, a: Event, b: Event) -> bool:
+        if self.is_globe:
+            return bool(OPERATORS[self.op](chord(a.x, a.y, b.x, b.y), chord_of(self.radius)))
         dx, dy = a.x - b.x, a.y - b.y
         return bool(OPERATORS[self.op](dx * dx + dy * dy, self.radius * self.radius))
 

@@ -30,7 +30,8 @@ def test_what_a_rule_makes_of_a_query(rule: Rule, tmp_path: Path, accept: bool) 
     for number, story in enumerate(path.read_text().rstrip().split("\n\n")):
         asked = story.split("\nbefore\n")[0]
         sql = "\n".join(line for line in asked.splitlines() if not line.startswith("#"))
-        planner.run_script(f"REGISTER QUERY q{number} AS {sql}")
+        kind, text = ("PATTERN", sql[8:]) if sql.startswith("PATTERN ") else ("QUERY", sql)
+        planner.run_script(f"REGISTER {kind} q{number} AS {text}")
         query = planner.queries.get(f"q{number}")
         assert query is not None
         before = query.query.answer.node
@@ -54,9 +55,10 @@ def outline(node: Node, depth: int = 0) -> list[str]:
 def words_of(node: Node) -> str:
     match node:
         case Scan(where=where):
-            of = "the nearest of " if node.is_nearest else ""
+            of = "the nearest of " if node.is_nearest else "those waited for of " if node.is_waited else ""
             shown = ", ".join(columns_of(node)) or "nothing"
-            return f"scan {of}{node.stream.name}: {shown}" + condition([c.words for c in where])
+            when = f" {node.refresh.words}" if node.refresh else ""
+            return f"scan {of}{node.stream.name}{when}: {shown}" + condition([c.words for c in where])
         case Filter(conditions=conditions):
             return f"filter {' AND '.join(c.words for c in conditions)}"
         case nodes.Select(where=where):
@@ -70,6 +72,8 @@ def words_of(node: Node) -> str:
             return f"{'left join' if node.is_left else 'join'} {' AND '.join(by)}"
         case nodes.Exchange(is_keyed=is_keyed):
             return "exchange of rows that show their key" if is_keyed else "exchange"
+        case nodes.Sample(refresh=refresh):
+            return f"looked at {refresh.words}"
         case nodes.Aggregate():
             return f"aggregate {', '.join(columns_of(node))}"
         case _:

@@ -15,8 +15,11 @@ from tests.oracle.select import (
     Derived,
     Expression,
     Join,
+    Looked,
     Near,
+    Nn,
     Order,
+    Persistent,
     Query,
     Readings,
     Registered,
@@ -29,7 +32,7 @@ from tests.oracle.select import (
     With,
     column,
 )
-from tests.oracle.windows import Now
+from tests.oracle.windows import Extent, Now
 from tests.properties.chance import Chance
 from tests.properties.expressions import (
     COMPARISONS,
@@ -45,7 +48,7 @@ from tests.properties.expressions import (
     previous,
 )
 from tests.properties.scenes import SECOND, Scene
-from tests.properties.sources import neighbours, readings
+from tests.properties.sources import neighbours, own_window, readings
 from tests.properties.spoken import spoken
 
 Some = TypeVar("Some", Select, Union, SetOperation)
@@ -53,7 +56,8 @@ Some = TypeVar("Some", Select, Union, SetOperation)
 KINDS = (
     "lasting", "rows", "rows per key", "until next", "until", "region", "moving", "previous", "nearest",
     "fences", "table", "left join", "using", "streams", "distance", "derived", "from query", "union",
-    "set operation", "with", "groups", "total", "having", "distinct", "first", "stddev", "at",
+    "set operation", "with", "groups", "total", "having", "distinct", "first", "stddev", "at", "brackets",
+    "refresh", "persistency", "nn", "synchronize", "nearby", "tessellate",
 )  # fmt: skip
 
 
@@ -104,6 +108,54 @@ def queries(chance: Chance, scene: Scene, number: int, kinds: tuple[str, ...] = 
 
 
 def any_query(chance: Chance, grammar: Grammar, depth: int) -> Query:
+    query = without_stays(chance, grammar, depth)
+    is_exact = all(item.kind != ROUGH for _, item in items_of(query))
+    if is_exact and grammar.has(chance, "persistency", 5):
+        return persistent(chance, query)
+    return query
+
+
+def persistent(chance: Chance, query: Query) -> Persistent:
+    """By its own key, where that is plain to see, or by any columns; maybe with a WHILE and a grace."""
+    stay, grace = chance.constant([2, 1, 0, 3, 4]), chance.constant([0, 0, 1, 2, 5])
+    own = own_key(query)
+    is_per = own is None or chance.flip()
+    per = tuple(dict.fromkeys(chance.some(query.names, 1, 2))) if is_per else own
+    named = [(name, item) for name, item in items_of(query) if item.kind in (NUMBER, WHOLE, TEXT)]
+    goes_on = while_(*chance.choice(named), chance) if named and chance.integer(1, 3) == 3 else None
+    assert per is not None
+    return Persistent(query, stay * SECOND, per, grace * SECOND, goes_on, is_per)
+
+
+def while_(name: str, item: Expression, chance: Chance) -> Expression:
+    sign = chance.choice([">=", "<", "<>"])
+    compare = COMPARISONS[sign]
+
+    def value(row: Values) -> Any:
+        now, before = row[name], row[f"previous {name}"]
+        return None if now is None or before is None else compare(now, before)
+
+    return Expression(f"{name} {sign} PREVIOUS({name})", value, kind=FLAG)
+
+
+def own_key(query: Query) -> tuple[str, ...] | None:
+    """What it is grouped by, the keys of what it reads, or all of it; None: that is for others to say."""
+    match query:
+        case Persistent():
+            return query.per
+        case Union() | SetOperation():
+            return query.names
+        case Select(groups=None, source=Readings(alias=a, fences=fences)):
+            wanted = [f"{a}.id", *([] if fences is None else [f"{fences.alias}.name"])]
+        case Select(groups=tuple() as groups):
+            wanted = [group.sql for group in groups]
+        case _:
+            return None
+    shown = {item.sql: name for name, item in reversed(query.items)}
+    return tuple(shown[sql] for sql in wanted) if all(sql in shown for sql in wanted) else query.names
+
+
+def without_stays(chance: Chance, grammar: Grammar, depth: int) -> Query:
     if grammar.has(chance, "union", 6):
         return union(chance, grammar)
     if grammar.has(chance, "set operation", 6):
@@ -174,23 +226,30 @@ def both_sides(chance: Chance, grammar: Grammar, left: Query, right: Query) -> Q
 
 
 def with_names(chance: Chance, grammar: Grammar, depth: int) -> With:
-    """A query that is read by its name, once or twice, or by another that is; it may hide a stream."""
+    """A query that is read by its name, once or twice, or by another that is; it may hide a stream.
+
+    It may be read as it was when it was last looked at.
+    """
     grammar = grammar.without("stddev")
     name = chance.choice(["w", "objects"])
     given = [(name, any_query(chance, grammar, depth - 1))]
     if chance.integer(1, 3) == 3:
         given.append(("v", plain(chance, grammar, Derived(given[0][1], "a", name))))
     name, query = given[-1]
+    looked = None
+    if grammar.has(chance, "synchronize", 2):
+        every = chance.choice([1, 2, 3, 5, None])
+        looked = query = Looked(query, every and every * grammar.scene.tick_s * SECOND)
     one, other = Derived(query, "a", name), Derived(query, "b", name)
     form = chance.choice(["once", "joined", "joined", "both", "both"])
     on = equalities(chance, scope_of(grammar, one), scope_of(grammar, other), 1, 2)
     if form == "joined" and on:
-        return With(tuple(given), any_select(chance, grammar, Join(one, other, on)))
+        return With(tuple(given), any_select(chance, grammar, Join(one, other, on)), looked)
     first = plain(chance, grammar, one)
     if form == "both" and all(item.kind != ROUGH for _, item in first.items):
         again = replace(first, where=maybe_condition(chance, scope_of(grammar, one)))
-        return With(tuple(given), both_sides(chance, grammar, first, again))
-    return With(tuple(given), any_select(chance, grammar, one))
+        return With(tuple(given), both_sides(chance, grammar, first, again), looked)
+    return With(tuple(given), any_select(chance, grammar, one), looked)
 
 
 def limited(chance: Chance, grammar: Grammar, query: Some, one_in: int) -> Some:
@@ -206,7 +265,7 @@ def items_of(query: Query) -> tuple[tuple[str, Expression], ...]:
             return items_of(selects[0])
         case SetOperation():
             return items_of(query.left)
-        case With():
+        case With() | Persistent() | Looked():
             return items_of(query.query)
     return query.items
 
@@ -271,18 +330,31 @@ def sure_of(source: Source) -> list[Source]:
 
 
 def two_streams(chance: Chance, grammar: Grammar, depth: int) -> Source:
-    """Two windows, each in brackets with its own clauses; or two streams as they are now."""
-    if chance.integer(1, 4) == 4:
-        left: Source = Readings("objects", "a")
-        right: Source = Readings(chance.choice(["objects", "others"]), "b")
+    """Two windows, each of a query with its own clauses, or in brackets; or two streams as they are now."""
+    if grammar.has(chance, "brackets", 3):
+        left: Source = own_window(chance, grammar.scene, grammar.kinds, "a", "objects")
+        other = chance.choice(["objects", "others"])
+        right: Source = own_window(chance, grammar.scene, grammar.kinds, "b", other)
+    elif chance.integer(1, 4) == 4:
+        left = Readings("objects", "a")
+        right = Readings(chance.choice(["objects", "others"]), "b")
     else:
         left, right = placed(chance, grammar, "a"), placed(chance, grammar, "b")
     near = nearness(chance, "a", "b") if grammar.has(chance, "distance") else None
+    if grammar.has(chance, "nn", 3):
+        return nearest_of(chance, grammar, left, right, near)
     least, most = (1, chance.choice([1, 2])) if near is None else (0, 1)
     on = equalities(chance, scope_of(grammar, left), scope_of(grammar, right), least, most)
     # A stream itself cannot stand there: what is not in its window would have to be known.
     is_left = isinstance(right, Derived) and grammar.has(chance, "left join", 3)
     return Join(left, right, on, near, is_left, is_using(chance, grammar, left, on, near))
+
+
+def nearest_of(chance: Chance, grammar: Grammar, left: Source, right: Source, near: Near | None) -> Join:
+    """Each of a with the nearest of b, and maybe further conditions on the two."""
+    is_other = isinstance(left, Readings) and isinstance(right, Readings) and chance.flip()
+    on = equalities(chance, scope_of(grammar, left), scope_of(grammar, right), 0, chance.choice([0, 0, 1]))
+    return Join(left, right, on, near, nn=Nn("a", "b", chance.choice([1, 1, 2, 3, 100]), is_other))
 
 
 def nearness(chance: Chance, a: str, b: str) -> Near:
@@ -401,10 +473,16 @@ def plain(chance: Chance, grammar: Grammar, source: Source) -> Select:
         else:
             where = apart(chance, *pair)
     nearest = None
-    is_now = isinstance(source, Readings) and isinstance(source.window, Now) and source.fences is None
+    is_now = isinstance(source, Readings) and of_now(source) and source.fences is None
     if is_now and grammar.has(chance, "nearest", 3):
         nearest = neighbours(chance, grammar.scene)
     return Select(named(chosen), source, where, nearest)
+
+
+def of_now(source: Readings) -> bool:
+    """At every tick."""
+    window = source.window.scope if isinstance(source.window, Extent) else source.window
+    return isinstance(window, Now) and source.refresh is None
 
 
 def distance(a: str, b: str) -> Expression:

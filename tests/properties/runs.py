@@ -47,7 +47,7 @@ def declarations(world: World, fences: Path) -> list[str]:
     key = "BIGINT" if world.is_integer_key else "STRING"
     return [
         f"CREATE STREAM objects (id {key}, ts DOUBLE, x DOUBLE, y DOUBLE, gone BOOLEAN, speed DOUBLE, "
-        "kind STRING) KEY id TIME ts LOCATION (x, y) GONE gone "
+        f"kind STRING) KEY id TIME ts LOCATION (x, y){' ON GLOBE' if world.is_globe else ''} GONE gone "
         f"WITH (tick = {world.tick_s}, lateness = {world.lateness_s}{stale})",
         f"CREATE TABLE fences KEY name WITH (path = '{fences}')",
         *(f"CREATE REGION {name}_region AS {wkt(outer, holes)}" for name, outer, holes in FENCES),

@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from tests.oracle import Box, Disc, Everywhere, MovingBox, MovingDisc, Nearest, Shape
+from tests.oracle.brackets import Refresh
 from tests.oracle.select import Fences, Readings
-from tests.oracle.windows import Lasting, Now, Rows, RowsPerKey, Until, UntilNext, Window
+from tests.oracle.windows import (
+    Extent,
+    Focal,
+    Lasting,
+    Nearby,
+    Now,
+    Rows,
+    RowsPerKey,
+    Tessellated,
+    Until,
+    UntilNext,
+    Window,
+)
 from tests.properties.chance import Chance
 from tests.properties.expressions import both
 from tests.properties.scenes import AREAS, COORDINATES, SECOND, Scene, literal
@@ -39,7 +53,93 @@ def readings(chance: Chance, scene: Scene, kinds: frozenset[str], alias: str, st
     fences = None
     if "fences" in kinds and not text and chance.integer(1, 6) == 6:
         fences = Fences("fences", "f", AREAS)
-    return Readings(stream, alias, window, shape, fences, text)
+    found = Readings(stream, alias, window, shape, fences, text)
+    if "nearby" in kinds and chance.integer(1, 5) == 5:
+        return nearby(chance, scene, found, kinds)
+    if "tessellate" in kinds and chance.integer(1, 6) == 6:
+        return tessellate(chance, scene, found, kinds)
+    return bracketed(chance, found, kinds) if "brackets" in kinds and chance.integer(1, 4) == 4 else found
+
+
+def bracketed(chance: Chance, plain: Readings, kinds: frozenset[str]) -> Readings:
+    """The same in brackets, maybe looked at now and then."""
+    found = with_extent(chance, plain)
+    may_be = found.fences is None and not isinstance(found.inside, MovingBox | MovingDisc)
+    if "refresh" not in kinds or not may_be or chance.flip():
+        return found
+    return refreshed(chance, found)
+
+
+def nearby(chance: Chance, scene: Scene, plain: Readings, kinds: frozenset[str]) -> Readings:
+    """Its window around places: written ones, those of the table, or those of moving objects."""
+    asked = Nearby(focal_points(chance), chance.choice([1, 1, 2, 3, 50]))
+    if chance.flip():
+        scope = chance.choice([Now(), Lasting(chance.choice([1, 2, 3, 5]) * SECOND)])
+        asked = replace(asked, k=None, d=chance.choice([0.0, 1.0, 2.0, 4.0, 100.0]), scope=scope)
+    found = replace(
+        plain, window=asked, inside=Everywhere(), inside_sql="", fences=None, is_bracketed=True, refresh=None
+    )
+    return refreshed(chance, found) if "refresh" in kinds and chance.flip() else found
+
+
+def tessellate(chance: Chance, scene: Scene, plain: Readings, kinds: frozenset[str]) -> Readings:
+    """Its window of tiles: the regions of a table, or the values of a column."""
+    n = chance.choice([1, 1, 2, 3, 50])
+    if chance.flip():
+        asked = Tessellated(n, "(SELECT region FROM fences)", areas=AREAS)
+        if chance.flip():
+            some = tuple((name, area) for name, area in AREAS if name != "ring")
+            asked = Tessellated(n, "(SELECT region FROM fences f WHERE f.name <> 'ring')", areas=some)
+    else:
+        column = chance.choice(["kind", "id", "speed", "n"])
+        asked = Tessellated(n, column, column=column)
+    found = replace(
+        plain, window=asked, inside=Everywhere(), inside_sql="", fences=None, is_bracketed=True, refresh=None
+    )
+    return refreshed(chance, found) if "refresh" in kinds and chance.flip() else found
+
+
+def focal_points(chance: Chance) -> Focal:
+    match chance.choice(["table", "table", "stream", "written"]):
+        case "table":
+            if chance.flip():
+                return Focal("(SELECT location FROM sites)", table="sites")
+            sql = "(SELECT location FROM sites s WHERE s.size > 0)"
+            return Focal(sql, table="sites", where=lambda row: strict(lambda a: a > 0, row["size"]))
+        case "stream":
+            name = chance.choice(["objects", "others"])
+            sql = f"(SELECT location FROM {name} WHERE kind = 'bus')"
+            is_bus = lambda row: strict(lambda a: a == "bus", row["kind"])  # noqa: E731, it has no name
+            return Focal(sql, stream=name, where=is_bus)
+    places = tuple(
+        (chance.choice(COORDINATES), chance.choice(COORDINATES)) for _ in range(chance.choice([1, 2, 3]))
+    )
+    return Focal(f"SPOT ({', '.join(f'{x} {y}' for x, y in places)})", places)
+
+
+def refreshed(chance: Chance, plain: Readings) -> Readings:
+    every, start = chance.choice([1, 2, 3, 5, 7]), chance.choice([0, 0, 0, 1, 4, 100])
+    return replace(plain, refresh=Refresh(every * SECOND, start * SECOND))
+
+
+def with_extent(chance: Chance, plain: Readings) -> Readings:
+    """In brackets; a region maybe as the window's extent, which for what moves is another thing."""
+    window, shape = plain.window, plain.inside
+    is_now, is_moving = isinstance(window, Now), isinstance(shape, MovingBox | MovingDisc)
+    if (
+        not plain.inside_sql
+        or not (is_now or (isinstance(window, Lasting) and not is_moving))
+        or chance.flip()
+    ):
+        return replace(plain, is_bracketed=True)
+    extent = Extent(shape, window, plain.inside_sql.removeprefix("INSIDE "))
+    return replace(plain, window=extent, inside=Everywhere(), inside_sql="", is_bracketed=True)
+
+
+def own_window(chance: Chance, scene: Scene, kinds: frozenset[str], alias: str, stream: str) -> Readings:
+    """One of several streams: what is asked of it stands in brackets."""
+    plain = readings(chance, scene, kinds - {"fences", "brackets"}, alias, [stream])
+    return replace(bracketed(chance, plain, kinds), inside=Everywhere(), inside_sql="")
 
 
 def windows(chance: Chance, kinds: frozenset[str]) -> Window:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from tests.oracle import Nearest
+from tests.oracle.brackets import Refresh
 from tests.oracle.select import (
     Derived,
     Join,
     Near,
+    Nn,
     Order,
+    Persistent,
     Query,
     Readings,
     Select,
@@ -17,7 +20,18 @@ from tests.oracle.select import (
     Union,
     With,
 )
-from tests.oracle.windows import Lasting, Now, Rows, RowsPerKey, Until, UntilNext, Window
+from tests.oracle.windows import (
+    Extent,
+    Lasting,
+    Nearby,
+    Now,
+    Rows,
+    RowsPerKey,
+    Tessellated,
+    Until,
+    UntilNext,
+    Window,
+)
 from tests.properties.scenes import literal
 from tests.properties.worlds import SECOND
 
@@ -25,11 +39,14 @@ from tests.properties.worlds import SECOND
 def spoken(query: Query) -> str:
     if isinstance(query, Union):
         word = " UNION " if query.is_distinct else " UNION ALL "
-        parts = [bracketed(s, n > 0 and not is_intersect(s)) for n, s in enumerate(query.selects)]
+        parts = [in_brackets(s, n > 0 and not is_intersect(s)) for n, s in enumerate(query.selects)]
         return " ".join([word.join(parts), *limited(query)])
     if isinstance(query, With):
         given = ", ".join(f"{name} AS ({spoken(part)})" for name, part in query.given)
-        return f"WITH {given} {spoken(query.query)}"
+        looked = "" if query.synchronized is None else synchronize(query)
+        return f"WITH {given} {looked}{spoken(query.query)}"
+    if isinstance(query, Persistent):
+        return " ".join([spoken(query.query), *persistency(query)])
     if isinstance(query, SetOperation):
         return " ".join([of_two(query), *limited(query)])
     items = ", ".join(item.sql if item.sql.endswith(f".{name}") else f"{item.sql} AS {name}"
@@ -45,7 +62,7 @@ def spoken(query: Query) -> str:
         f"WHERE {' AND '.join(conditions)}" if conditions else "",
         stream.inside_sql if stream is not None else "",
         neighbours(query.nearest) if query.nearest is not None else "",
-        window(stream.window) if stream is not None else "",
+        f"WINDOW {window(stream.window)}" if stream is not None and has_clause(stream) else "",
         f"GROUP BY {', '.join(group.sql for group in query.groups)}" if query.groups else "",
         f"HAVING {query.having.sql}" if query.having is not None else "",
         *limited(query),
@@ -53,11 +70,18 @@ def spoken(query: Query) -> str:
     return " ".join(clause for clause in clauses if clause)
 
 
+def synchronize(query: With) -> str:
+    assert query.synchronized is not None
+    every_us = query.synchronized.every_us
+    when = "ON EVENT" if every_us is None else f"EVERY {every_us // SECOND} SECONDS"
+    return f"SYNCHRONIZE {query.given[-1][0]} {when} AS "
+
+
 def of_two(query: SetOperation) -> str:
     """INTERSECT binds stronger; of the same strength the left comes first."""
     is_strong = query.word == "INTERSECT"
-    left = bracketed(query.left, is_strong and not is_intersect(query.left))
-    right = bracketed(query.right, is_strong or not is_intersect(query.right))
+    left = in_brackets(query.left, is_strong and not is_intersect(query.left))
+    right = in_brackets(query.right, is_strong or not is_intersect(query.right))
     return f"{left} {query.word}{' ALL' if query.is_all else ''} {right}"
 
 
@@ -65,10 +89,10 @@ def is_intersect(query: Query) -> bool:
     return isinstance(query, SetOperation) and query.word == "INTERSECT"
 
 
-def bracketed(query: Query, is_weak: bool) -> str:
+def in_brackets(query: Query, is_weak: bool) -> str:
     """Brackets where they are needed: around a LIMIT, and around what would be taken apart."""
     is_bound = is_weak and not isinstance(query, Select)
-    has_end = isinstance(query, With) or query.first is not None
+    has_end = isinstance(query, With | Persistent) or query.first is not None
     return f"({spoken(query)})" if is_bound or has_end else spoken(query)
 
 
@@ -77,14 +101,24 @@ def limited(query: Select | Union | SetOperation) -> list[str]:
     return [*orders, *([f"LIMIT {query.first}"] if query.first is not None else [])]
 
 
+def persistency(query: Persistent) -> list[str]:
+    return [
+        f"PERSISTENCY {query.stay_us // SECOND} SECONDS",
+        *([f"PER ({', '.join(query.per)})"] if query.is_per else []),
+        *([f"WHILE {query.goes_on.sql}"] if query.goes_on is not None else []),
+        *([f"GRACE {query.grace_us // SECOND} SECONDS"] if query.grace_us else []),
+    ]
+
+
 def the_stream(part: Source) -> Readings | None:
-    """The stream that WINDOW and INSIDE speak of: there is one, or none has any."""
+    """The stream that WINDOW and INSIDE speak of: there is one, or what others have stands in brackets."""
     match part:
         case Readings():
             return part
         case Join(left, right):
             found = [s for s in (the_stream(left), the_stream(right)) if s is not None]
-            assert len(found) < 2 or all(isinstance(s.window, Now) and not s.inside_sql for s in found)
+            clauses = [s for s in found if has_clause(s) or s.inside_sql]
+            assert len(found) < 2 or not clauses
             return found[0] if found else None
     return None
 
@@ -93,7 +127,10 @@ def source(part: Source) -> str:
     match part:
         case Readings(stream, alias):
             fences = f", {part.fences.table} {part.fences.alias}" if part.fences is not None else ""
-            return f"{stream} {alias}{fences}"
+            bracket = (
+                f" [{bracketed_window(part.window)}{refresh(part.refresh)}]" if part.is_bracketed else ""
+            )
+            return f"{stream}{bracket} {alias}{fences}"
         case TableRows(table, alias):
             return f"{table} {alias}"
         case Derived(query, alias, name):
@@ -108,11 +145,19 @@ def joined_on(part: Join) -> str:
     if part.is_using:
         return f"USING ({', '.join(a.sql.rpartition('.')[2] for a, _ in part.on)})"
     on = [f"{a.sql} = {b.sql}" for a, b in part.on]
+    if part.nn is not None:
+        on.append(nearest_of(part.nn))
     return f"ON {' AND '.join([*on, *([near(part.near)] if part.near is not None else [])])}"
 
 
 def near(part: Near) -> str:
     return f"DISTANCE({part.a}, {part.b}) {'<' if part.is_open else '<='} {part.r}"
+
+
+def nearest_of(part: Nn) -> str:
+    if part.is_other:
+        return f"NN({part.a}.location, {part.b}.location, 'k={part.k}, other')"
+    return f"NN({part.a}, {part.b}, {part.k})"
 
 
 def neighbours(ask: Nearest) -> str:
@@ -121,19 +166,48 @@ def neighbours(ask: Nearest) -> str:
     return f"kNN ('M', {ask.k}, {literal(ask.focal)})"
 
 
+def has_clause(part: Readings) -> bool:
+    """Whether its window is said by WINDOW."""
+    return not part.is_bracketed and not isinstance(part.window, Now)
+
+
+def bracketed_window(part: Window) -> str:
+    match part:
+        case Now():
+            return "NOW"
+        case Lasting():
+            return f"RANGE {window(part)}"
+        case Extent(scope=scope, sql=sql):
+            return f"EXTENT {sql} {bracketed_window(scope)}"
+        case Tessellated(n, sql):
+            return f"TESSELLATE BY {sql} ROWS {n}"
+        case Nearby(focal, k, None):
+            return f"NEARBY {focal.sql} ROWS {k}"
+        case Nearby(focal, None, d, scope):
+            return f"NEARBY {focal.sql} WITHIN {d} {bracketed_window(scope)}"
+    return window(part)
+
+
+def refresh(part: Refresh | None) -> str:
+    if part is None:
+        return ""
+    every, start = part.every_us // SECOND, part.from_us // SECOND
+    return f" SHIFT BY (0, 0, {every} SECONDS) FROM {start}" if start else f" EVERY {every} SECONDS"
+
+
 def window(part: Window) -> str:
     match part:
         case Lasting(size_us):
-            return f"WINDOW {size_us // SECOND} SECONDS"
+            return f"{size_us // SECOND} SECONDS"
         case Rows(n):
-            return f"WINDOW {n} ROWS"
+            return f"{n} ROWS"
         case RowsPerKey(n):
-            return f"WINDOW {n} ROWS PER KEY"
+            return f"{n} ROWS PER KEY"
         case UntilNext():
-            return "WINDOW UNTIL NEXT"
+            return "UNTIL NEXT"
         case Until():
-            return f"WINDOW UNTIL {part.sql}"
-    return ""
+            return f"UNTIL {part.sql}"
+    raise TypeError(part)
 
 
 def order(by: Order) -> str:

@@ -207,7 +207,7 @@ def check_answers(run: DirectRun, chronicle: Chronicle, world: World) -> None:
         for known in chronicle.known if closed is not None else ():
             is_asked = known.query.name == name and known.lives() and not known.is_dropped
             if is_asked and known.query.exists(closed):
-                wanted += answer(known.query, now_at(closed, accepted, stale))
+                wanted += answer(known.query, now_at(closed, accepted, stale), closed)
         told = [json.loads(line) for line in run.ask(name)]
         assert all(u["sign"] == 1 for u in told)
         assert Counter(tuple(comparable(v) for v in u["row"].values()) for u in told) == wanted

@@ -30,11 +30,15 @@ FINISHED = [
     "WITH w AS (SELECT id, kind FROM objects WINDOW 3 seconds) SELECT id, kind FROM w"
     " EXCEPT SELECT id, kind FROM objects WHERE speed > 1",
     "SELECT id FROM objects INTERSECT ALL SELECT id FROM objects WINDOW 5 seconds",
+    "SELECT id, speed FROM objects INSIDE (0, 0, 4, 4) PERSISTENCY 2 SECONDS GRACE 1 SECOND",
+    "SELECT id, kind, n FROM objects PERSISTENCY 1 SECOND PER (kind, id) WHILE n >= PREVIOUS(n)",
     "SELECT id, n FROM objects WHERE n > 0 UNION ALL SELECT id, n FROM objects INSIDE (0, 0, 2)",
 ]
 HALF = [
     "SELECT kind, COUNT(*) AS c FROM (SELECT DISTINCT id, kind FROM objects WINDOW 3 seconds) AS a"
     " GROUP BY kind",
+    "SELECT kind FROM objects PERSISTENCY 2 SECONDS GRACE 2 SECONDS",
+    "SELECT COUNT(*) AS c FROM (SELECT id FROM objects INSIDE (0, 0, 3) PERSISTENCY 2 SECONDS) AS a",
     "SELECT s.kind FROM objects o JOIN sites s ON o.kind = s.kind",
     "SELECT b.id FROM objects a LEFT JOIN (SELECT id FROM objects WHERE speed > 1) AS b ON a.id = b.id",
     "WITH w AS (SELECT id, kind FROM objects) SELECT a.id, b.kind FROM (SELECT DISTINCT id, kind FROM w) AS a"

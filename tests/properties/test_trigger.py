@@ -18,7 +18,7 @@ from sanderling.plans.constraint_graph import between, complete, free
 from tests.oracle.triggers import Distance, Event, Time, Trigger, solutions, solutions_early
 from tests.properties.chance import made_of
 from tests.properties.runs import RELAXED
-from tests.properties.trigger_worlds import World, columns, cut, graph_of, part, told, world
+from tests.properties.trigger_worlds import World, columns, cut, globe_world, graph_of, part, told, world
 
 WAYS = [(e, i, f) for e in (LOOSE, TIGHT) for i in (GRID, LISTS) for f in (False, True)]
 cuts = st.lists(st.integers(0, 60), max_size=4)
@@ -59,6 +59,21 @@ def test_every_solution_is_found_once_whatever_the_way(world: World, at: list[in
             solver.restore(saved)
             assert solver.state().equals(saved)
         assert told(some) == expected(world, is_first), (way, index, is_first)
+
+
+@RELAXED
+@given(world=made_of(globe_world), at=cuts)
+def test_on_the_globe_too(world: World, at: list[int]) -> None:
+    """The plain twin, and the kernel cut anywhere."""
+    events = columns(world)
+    for way, index, is_first in WAYS:
+        solver, some = solver_of(world, way, index, is_first), []
+        plain = PlainSolver(solver.rules, How(is_first, way == TIGHT, 0))
+        for piece in cut(events, at):
+            some.append(solver.advance(piece))
+            saved, solver = solver.state(), solver_of(world, way, index, is_first)
+            solver.restore(saved)
+        assert told(some) == [s[1:] for s in plain.advance(events)] == expected(world, is_first)
 
 
 @RELAXED

@@ -59,6 +59,14 @@ def test_alerts_are_the_combinations_that_satisfy_all_conditions(
         assert node is not None and bool(node.halos) == ("'query'" not in sql)
 
 
+@FEW
+@given(world=made_of(trigger_tales.globe_worlds), cut=cuts, partitions=PARTITIONS)
+def test_on_the_globe_too(
+    world: trigger_tales.World, cut: Cut, partitions: int, narrow: None, tmp_path: Path
+) -> None:
+    check(world, cut, tmp_path, partitions)
+
+
 # ----- where events go
 
 

@@ -81,10 +81,11 @@ def declared(world: World) -> Planner:
     """With the world's streams."""
     planner = Planner()
     key = "BIGINT" if world.is_integer_key else "STRING"
+    globe = " ON GLOBE" if world.is_globe else ""
     for name in STREAMS:
         planner.run_script(
             f"CREATE STREAM {name} (id {key}, ts BIGINT, x DOUBLE, y DOUBLE, v DOUBLE, k STRING, "
-            f"off BOOLEAN) KEY id TIME ts LOCATION (x, y) GONE off WITH (tick = {world.tick})"
+            f"off BOOLEAN) KEY id TIME ts LOCATION (x, y){globe} GONE off WITH (tick = {world.tick})"
         )
     return planner
 

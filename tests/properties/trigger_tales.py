@@ -9,7 +9,9 @@ from itertools import pairwise
 from random import Random
 from typing import Any
 
+from tests.oracle import globe
 from tests.properties.chance import Chance
+from tests.properties.globe_worlds import SCENES
 
 COLUMNS = ("id", "ts", "x", "y", "v", "k", "off")
 STREAMS = ("e", "f")
@@ -60,9 +62,10 @@ class World:
     readings: dict[str, list[Reading]]
     tales: list[Tale]
     pieces: list[tuple[str, int, int]]  # which readings of which stream are fed, in which order
+    is_globe: bool = False
 
 
-def worlds(chance: Chance, is_near: bool = False, events: int = 0) -> World:
+def worlds(chance: Chance, is_near: bool = False, events: int = 0, is_globe: bool = False) -> World:
     """With so many `events` a stream, 0: with few."""
     is_integer_key = chance.flip()
     tick = chance.choice([1, 2])
@@ -73,13 +76,15 @@ def worlds(chance: Chance, is_near: bool = False, events: int = 0) -> World:
         else stream(chance, is_integer_key, origin)
         for name in STREAMS
     }
+    if is_globe:
+        lay_down(readings, chance.choice(SCENES))
     at = chance.at
-    tales = [tale(chance, 0, is_near)]
+    tales = [tale(chance, 0, is_near, is_globe)]
     if chance.flip():
-        tales.append(tale(chance.again(at), 1, is_near))  # the same with other constants
+        tales.append(tale(chance.again(at), 1, is_near, is_globe))  # the same with other constants
     if chance.flip():
-        tales.append(tale(chance, 2, is_near))
-    return World(is_integer_key, tick, readings, tales, pieces(chance, readings))
+        tales.append(tale(chance, 2, is_near, is_globe))
+    return World(is_integer_key, tick, readings, tales, pieces(chance, readings), is_globe)
 
 
 def near_worlds(chance: Chance) -> World:
@@ -87,6 +92,17 @@ def near_worlds(chance: Chance) -> World:
     numbers of tracts change: many on the edge, many exactly as far away as a halo.
     """
     return worlds(chance, is_near=True)
+
+
+def globe_worlds(chance: Chance) -> World:
+    """The same where longitudes meet, at a pole, and all over the globe."""
+    return worlds(chance, is_near=True, is_globe=True)
+
+
+def lay_down(readings: dict[str, list[Reading]], scene: Callable[[int, int], tuple[float, float]]) -> None:
+    """Somewhere on the globe."""
+    for reading in (reading for rows in readings.values() for reading in rows):
+        reading["x"], reading["y"] = scene(int(reading["x"]) % 6, int(reading["y"]) % 6)
 
 
 def stream(chance: Chance, is_integer_key: bool, origin: tuple[float, float]) -> list[Reading]:
@@ -139,7 +155,7 @@ def pieces(chance: Chance, readings: dict[str, list[Reading]]) -> list[tuple[str
 # -- triggers ---------------------------------------------------------------------
 
 
-def tale(chance: Chance, number: int, is_near: bool = False) -> Tale:
+def tale(chance: Chance, number: int, is_near: bool = False, is_globe: bool = False) -> Tale:
     sizes = chance.choice([(1, 1), (1, 1, 1), (1,), (2,), (3,), (1, 2), (2, 1), (2, 2), (1, 1, 1, 1)])
     streams = tuple(chance.choice(["e", "e", "f"]) for _ in sizes)
     names = "abcd"[: len(sizes)]
@@ -151,20 +167,21 @@ def tale(chance: Chance, number: int, is_near: bool = False) -> Tale:
             if i < j or (i == j and sizes[i] > 1):
                 pairs.append(Pair(i, j, lambda a, b: abs(a["ts"] - b["ts"]) <= within))
     for i in chance.some(everyone, 0, 2):
-        text, holds = of_one(chance, names[i])
+        text, holds = of_one(chance, names[i], is_globe)
         if "INSIDE" in text and any(f"{names[i]}.location" in t for t in said):
             continue  # a variable takes one
         said.append(text)
         own.append((i, holds))
     for _ in range(chance.integer(0, 3)):
         i, j = chance.choice(everyone), chance.choice(everyone)
-        found = of_set(chance, names[i]) if i == j else of_two(chance, names[i], names[j])
+        metric = METRIC[is_globe]
+        found = of_set(chance, names[i], metric) if i == j else of_two(chance, names[i], names[j], metric)
         if i == j and sizes[i] == 1:
             continue
         said.append(found[0])
         pairs.append(Pair(i, j, found[1]))
     if is_near:
-        for text, pair in nearness(chance, names, sizes):
+        for text, pair in nearness(chance, names, sizes, METRIC[is_globe]):
             said.append(text)
             pairs.append(pair)
     variables = ", ".join(
@@ -181,22 +198,21 @@ def tale(chance: Chance, number: int, is_near: bool = False) -> Tale:
     return Tale(f"t{number}", sql, streams, sizes, tuple(own), tuple(pairs), is_first, begin, end)
 
 
-def nearness(chance: Chance, names: str, sizes: tuple[int, ...]) -> Iterator[tuple[str, Pair]]:
+def nearness(
+    chance: Chance, names: str, sizes: tuple[int, ...], metric: Metric
+) -> Iterator[tuple[str, Pair]]:
     """Each variable is near the one before it, and the members of a set are near each other."""
     for i, size in enumerate(sizes):
         for j, asked in ((i - 1, i > 0), (i, size > 1)):
             if asked:
                 op, r = chance.choice(["<=", "<"]), chance.constant([2, 1, 3])
                 text = names[i] if i == j else f"{names[j]}, {names[i]}"
-                holds = OPERATORS[op]
-                yield (
-                    f"DISTANCE({text}) {op} {r}",
-                    Pair(j, i, lambda a, b, holds=holds, r=r: holds(squares(a, b), r * r)),
-                )
+                written, holds = metric(op, r)
+                yield f"DISTANCE({text}) {op} {written}", Pair(j, i, holds)
 
 
-def of_one(chance: Chance, name: str) -> tuple[str, Holds]:
-    kind = chance.choice(["k", "v", "x", "inside"])
+def of_one(chance: Chance, name: str, is_globe: bool = False) -> tuple[str, Holds]:
+    kind = chance.choice(["k", "v"] if is_globe else ["k", "v", "x", "inside"])
     if kind == "k":
         k = chance.constant(["A", "B", "A"])
         return f"{name}.k = '{k}'", lambda a: a["k"] == k
@@ -209,12 +225,13 @@ def of_one(chance: Chance, name: str) -> tuple[str, Holds]:
     return f"{name}.x <= {x}", lambda a: a["x"] <= x
 
 
-def of_set(chance: Chance, name: str) -> tuple[str, HoldsOfTwo]:
+def of_set(chance: Chance, name: str, metric: Metric) -> tuple[str, HoldsOfTwo]:
     op, r = chance.choice(["<", "<=", ">", ">="]), chance.constant([2, 1, 3])
-    return f"DISTANCE({name}) {op} {r}", lambda a, b: OPERATORS[op](squares(a, b), r * r)
+    written, holds = metric(op, r)
+    return f"DISTANCE({name}) {op} {written}", holds
 
 
-def of_two(chance: Chance, one: str, other: str) -> tuple[str, HoldsOfTwo]:
+def of_two(chance: Chance, one: str, other: str, metric: Metric) -> tuple[str, HoldsOfTwo]:
     """Of `one` and `other`, in this order."""
     kind = chance.choice(["apart", "distance", "in", "id", "text", "difference", "before", "odd", "equal"])
     op = chance.choice(["<", "<=", ">", ">="])
@@ -228,8 +245,8 @@ def of_two(chance: Chance, one: str, other: str) -> tuple[str, HoldsOfTwo]:
     if kind == "before":
         return f"{one} BEFORE {other}", lambda a, b: a["ts"] < b["ts"]
     if kind == "distance":
-        r = max(n, 1)
-        return f"DISTANCE({one}, {other}) {op} {r}", lambda a, b: holds(squares(a, b), r * r)
+        written, is_so = metric(op, max(n, 1))
+        return f"DISTANCE({one}, {other}) {op} {written}", is_so
     if kind == "id":
         way = chance.choice(["<>", "="])
         return f"{one}.id {way} {other}.id", lambda a, b: OPERATORS[way](a["id"], b["id"])
@@ -248,5 +265,26 @@ def of_two(chance: Chance, one: str, other: str) -> tuple[str, HoldsOfTwo]:
     )
 
 
-def squares(a: Reading, b: Reading) -> float:
-    return float((a["x"] - b["x"]) ** 2 + (a["y"] - b["y"]) ** 2)
+# A distance as it is written, and whether two are as near, or as far.
+Metric = Callable[[str, int], tuple[str, HoldsOfTwo]]
+
+
+def on_plane(op: str, r: int) -> tuple[str, HoldsOfTwo]:
+    def holds(a: Reading, b: Reading) -> bool:
+        return OPERATORS[op](float((a["x"] - b["x"]) ** 2 + (a["y"] - b["y"]) ** 2), r * r)
+
+    return str(r), holds
+
+
+def on_globe(op: str, r: int) -> tuple[str, HoldsOfTwo]:
+    """Between what neighbours have in the worlds of the globe, near and all over."""
+    metres = {1: 1_200, 2: 2_500, 3: 4_000_000}[r]
+
+    def holds(a: Reading, b: Reading) -> bool:
+        apart = globe.chord(a["x"], a["y"], b["x"], b["y"])
+        return OPERATORS[op](apart, globe.chord_of(metres))
+
+    return str(metres), holds
+
+
+METRIC: dict[bool, Metric] = {False: on_plane, True: on_globe}

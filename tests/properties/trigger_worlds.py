@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sanderling.arrays import F64
 from sanderling.kernels.trigger.solve import Events
 from sanderling.operate.trigger.triggers import Solutions
 from sanderling.plans.constraint_graph import (
@@ -22,8 +23,10 @@ from sanderling.plans.constraint_graph import (
     further,
     nearer,
 )
+from sanderling.space.metric import spread
 from tests.oracle.triggers import Constraint, Distance, Event, Time, Trigger, Values
 from tests.properties.chance import Chance
+from tests.properties.globe_worlds import SCENES
 
 NAN = float("nan")
 
@@ -43,7 +46,8 @@ def graph_of(triggers: tuple[Trigger, ...]) -> Graph:
     """All triggers as one graph, completed."""
     first, n = triggers[0], len(triggers)
     set_of = [next((s for s, v in enumerate(first.sets) if u in v), -1) for u in range(first.size)]
-    graph = free([f"V{v + 1}" for v in range(first.size)], n, set_of)
+    is_globe = any(isinstance(c, Distance) and c.is_globe for c in first.constraints)
+    graph = free([f"V{v + 1}" for v in range(first.size)], n, set_of, is_globe)
     compares, constants = [], []
     for some in zip(*(t.constraints for t in triggers), strict=True):
         c = some[0]
@@ -59,7 +63,7 @@ def graph_of(triggers: tuple[Trigger, ...]) -> Graph:
     numbers = np.array(constants, np.float64).reshape(len(compares), n).T
     whole = Graph(
         graph.names, graph.after, graph.until, graph.near, graph.near_strict, graph.far, graph.far_strict,
-        graph.stated_near, graph.stated_far, tuple(compares), numbers, graph.set_of,
+        graph.stated_near, graph.stated_far, tuple(compares), numbers, graph.set_of, is_globe,
     )  # fmt: skip
     return complete(whole)
 
@@ -79,6 +83,25 @@ def world(chance: Chance) -> World:
             stated = wider
     triggers = tuple(Trigger(size, tuple(some), sets) for some in stated)
     return World(triggers, _events(chance, units, n))
+
+
+def globe_world(chance: Chance) -> World:
+    """The same where longitudes meet, at a pole, or all over; a unit has a little more than its 1,112 m."""
+    plain, scene = world(chance), chance.choice(SCENES)
+    triggers = tuple(
+        replace(t, constraints=tuple(_in_metres(c) for c in t.constraints)) for t in plain.triggers
+    )
+    events = tuple(
+        tuple((order, replace(e, **dict(zip("xy", scene(e.x, e.y), strict=True)))) for order, e in some)
+        for some in plain.events
+    )
+    return World(triggers, events)
+
+
+def _in_metres(constraint: Constraint) -> Constraint:
+    if not isinstance(constraint, Distance):
+        return constraint
+    return replace(constraint, radius=constraint.radius * 1_200, is_globe=True)
 
 
 def _units(chance: Chance) -> list[tuple[int, ...]]:
@@ -186,12 +209,17 @@ def columns(world: World) -> Events:
     taken = [(order, e) for some in world.events for order, e in some]
     return Events(
         orders, np.array([e.ts for e in events.values()], np.int64),
-        np.array([(e.x, e.y) for e in events.values()], np.float64).reshape(-1, 2), value,
+        _places(world, list(events.values())), value,
         np.array([sum(1 << k for k, v in enumerate(some) if v is None) for some in values], np.int64),
         np.cumsum([0, *map(len, world.events)]),
         np.searchsorted(orders, np.array([order for order, _ in taken], np.int64)),
         np.array([sum(1 << v for v in e.variables) for _, e in taken], np.uint64),
     )  # fmt: skip
+
+
+def _places(world: World, events: list[Event]) -> F64:
+    x, y = np.array([(e.x, e.y) for e in events], np.float64).reshape(-1, 2).T
+    return spread(x, y, world.graph().is_globe)
 
 
 def part(events: Events, begin: int, end: int) -> Events:

@@ -15,7 +15,10 @@ from tests import oracle
 
 SECOND = 1_000_000
 KEYS = ("a", "b", "c", "d")
-SHAPES = ("everywhere", "box", "disc", "moving box", "moving disc", "polygon", "outline", "table")
+SHAPES = (
+    "everywhere", "box", "disc", "moving box", "moving disc", "polygon", "outline", "changing", "around",
+    "table",
+)  # fmt: skip
 # Where the nearest are asked for there are more of them; by their bytes the capital comes first.
 MANY_KEYS = (*KEYS, "Z", "é", "aa", "10")
 FENCES = [
@@ -50,6 +53,7 @@ class World:
     lateness_s: int
     stale_after_s: int | None
     is_integer_key: bool
+    is_globe: bool = False
 
     def key_text(self, key: str) -> str:
         return str(KEYS.index(key)) if self.is_integer_key else f"'{key}'"
@@ -289,6 +293,8 @@ def neighbours(draw: st.DrawFn, is_integer: bool) -> tuple[str, oracle.Nearest]:
     return f" kNN ('M', {k}, {key if is_integer else repr(key)})", oracle.Nearest(k, focal=key)
 
 
+# Around a focal object, not in its middle.
+PATCH: Any = ([(-1.0, -1.0), (3.0, -1.0), (3.0, 2.0), (0.0, 0.5)], [[(1.0, 0.0), (2.0, 0.0), (2.0, 0.5)]])
 WEDGE = oracle.Both(oracle.Side([(0.0, 0.0), (1.0, 0.0)], 1), oracle.Side([(0.0, 0.0), (1.0, 2.0)], -1))
 BENDS = [
     [(0.0, 0.0), (2.0, 0.0), (2.0, 2.0)],
@@ -305,6 +311,13 @@ def corners(line: list[tuple[float, float]]) -> str:
 @st.composite
 def outlines(draw: st.DrawFn) -> tuple[str, list[object]]:
     """Lines, bands, corridors, spots, and exteriors of all that have an inside."""
+    text, meant, _ = draw(coverages())
+    return f" INSIDE {text}", [(meant, {})]
+
+
+@st.composite
+def coverages(draw: st.DrawFn) -> tuple[str, oracle.Still, bool]:
+    """And whether it has a middle to grow around."""
     line, (a, b), r = draw(st.sampled_from(BENDS)), (draw(coordinate), draw(coordinate)), draw(number)
     found: list[tuple[str, oracle.Still]] = [
         (f"LEFT OF {corners(line)}", oracle.Side(line, 1)),
@@ -313,15 +326,40 @@ def outlines(draw: st.DrawFn) -> tuple[str, list[object]]:
         (f"RECT ({a}, {b}, {a + r}, {b + 2})", oracle.Box(a, b, a + r, b + 2)),
         (f"CIRCLE ({a}, {b}, {r})", oracle.Disc(a, b, r)),
         ("BAND (LINE (0 0, 1 0), LINE (0 0, 1 2))", WEDGE),
+        (wkt(*FENCES[1][1:]), oracle.Area([FENCES[1][1:]])),
         (f"ON {corners(line)}", oracle.Side(line, 0)),
         (f"SPOT ({a} {b}, 1 1, 2 0)", oracle.Spots([(a, b), (1.0, 1.0), (2.0, 0.0)])),
     ]
-    has_inside = 6
+    has_inside = 7
     which = draw(st.integers(0, len(found) - 1))
     text, meant = found[which]
     if which < has_inside and draw(st.booleans()):
         text, meant = f"EXTERIOR OF {text}", oracle.Exterior(meant)  # type: ignore[arg-type]
-    return f" INSIDE {text}", [(meant, {})]
+    return text, meant, which in (2, 3, 4, 6, 8)
+
+
+@st.composite
+def changing(draw: st.DrawFn, focal: object, key: str) -> tuple[str, oracle.Shape]:
+    """What drifts, grows and shrinks by itself; some of it around a focal object."""
+    text, meant, can_grow = draw(coverages())
+    around: oracle.Still | oracle.Around = meant
+    if draw(st.sampled_from([False, False, True])):
+        r = draw(number)
+        text, around, can_grow = f"AROUND ({key}, {r})", oracle.Around(focal, oracle.Disc(0, 0, r)), True
+    can_shift = not isinstance(around, oracle.Around)
+    shift = scale = None
+    if can_shift and (not can_grow or draw(st.booleans())):
+        dx, dy = draw(st.sampled_from([-1.0, 0.0, 0.5, 1.0])), draw(st.sampled_from([-0.1, 0.0, 1.0]))
+        shift = (dx, dy, int(draw(st.sampled_from([0.3, 1, 2, 7])) * SECOND))
+        text += f" SHIFT BY ({dx}, {dy}, {shift[2] / SECOND} SECONDS)"
+    if can_grow and (shift is None or draw(st.booleans())):
+        g = draw(st.sampled_from([-0.25, 0.1, 0.5, 1.0]))
+        scale = (g, int(draw(st.sampled_from([0.5, 1, 3])) * SECOND))
+        text += f" SCALE BY ({g}, {scale[1] / SECOND} SECONDS)"
+    begin, until = draw(st.sampled_from([-5, 0, 2.5, 4])), draw(st.sampled_from([None, None, 6, 9]))
+    text += f" FROM {begin}" + ("" if until is None else f" UNTIL {until}")
+    end = None if until is None else until * SECOND
+    return text, oracle.Changing(around, int(begin * SECOND), end, shift, scale)
 
 
 @st.composite
@@ -345,6 +383,28 @@ def shape(draw: st.DrawFn, is_integer: bool, kinds: tuple[str, ...]) -> tuple[st
     focal = draw(st.sampled_from(KEYS))
     key: object = KEYS.index(focal) if is_integer else focal
     text = str(key) if is_integer else f"'{key}'"
+    if kind == "changing":
+        said, meant = draw(changing(key, text))
+        return f" INSIDE {said}", [(meant, {})], False
+    if kind == "around":
+        if draw(st.booleans()):
+            return (
+                f" INSIDE AROUND ({text}, {wkt(*PATCH)})",
+                [(oracle.Around(key, oracle.Area([PATCH])), {})],
+                False,
+            )
+        patch, r = oracle.Exterior(oracle.Area([PATCH])), draw(number)
+        if draw(st.booleans()):
+            return (
+                f" INSIDE EXTERIOR OF AROUND ({text}, {wkt(*PATCH)})",
+                [(oracle.Around(key, patch), {})],
+                False,
+            )
+        if draw(st.booleans()):
+            outer = oracle.Exterior(oracle.Box(-r / 2, -1.0, r / 2, 1.0))
+            return f" INSIDE EXTERIOR OF AROUND ({text}, {r}, 2)", [(oracle.Around(key, outer), {})], False
+        outer = oracle.Exterior(oracle.Disc(0, 0, r))
+        return f" INSIDE EXTERIOR OF AROUND ({text}, {r})", [(oracle.Around(key, outer), {})], False
     if kind == "moving far":
         return f" INSIDE ('M', {text}, 3.5)", [(oracle.MovingDisc(key, 3.5), {})], False
     w, h = draw(number), draw(number)

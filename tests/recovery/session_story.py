@@ -6,7 +6,7 @@ import math
 import os
 import random
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations, product
 from pathlib import Path
@@ -14,7 +14,11 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tests.oracle.oracle import Nearest, Query, Reading, Update, run
+from tests.oracle.oracle import Nearest, Query, Reading, Update, answer_at, arrive, run, signed, tick_end
+from tests.oracle.patterns import Answers, Pattern, Position
+from tests.oracle.patterns import Step as PatternStep
+from tests.oracle.patterns import told as told_by_pattern
+from tests.oracle.persistency import Persistency, persistent
 from tests.oracle.shapes import Box, Disc, Everywhere, MovingBox, MovingDisc, Shape
 from tests.oracle.triggers import Distance, Event, Time, Trigger, Values, solutions_early
 
@@ -37,12 +41,12 @@ class Act:
 
     @property
     def sql(self) -> str:
-        kind, opening = (
-            ("TRIGGER", "CREATE TRIGGER") if self.name in TRIGGERS else ("QUERY", "REGISTER QUERY")
-        )
+        kind = "TRIGGER" if self.name in TRIGGERS else "PATTERN" if self.name in PATTERNS else "QUERY"
         if not self.select:
             return f"DROP {kind} `{self.name}`"
-        return f"{opening} `{self.name}` {'' if self.name in TRIGGERS else 'AS '}{self.select}"
+        if kind == "TRIGGER":
+            return f"CREATE TRIGGER `{self.name}` {self.select}"
+        return f"REGISTER {kind} `{self.name}` AS {self.select}"
 
 
 # By space and by query; steps are shorter than what is waited for.
@@ -51,9 +55,22 @@ SELECT concat_ws(' ', a.id, a.ts, b.id, b.ts) AS id"""
 THREE_MEET = """FOR 3 OF cars AS v WHEN v.speed > 1 AND DISTANCE(v) <= 3 AND WITHIN 5 SECONDS
 SELECT concat_ws(' ', v1.id, v1.ts, v2.id, v2.ts, v3.id, v3.ts) AS id WITH (route = 'query')"""
 
+# In shards, and in merge partitions; most rows come because time passes.
+DWELL = "SELECT id FROM cars INSIDE (1, 1, 9, 9) PERSISTENCY 2 SECONDS GRACE 1 SECOND"
+AMONG_FIVE = "SELECT id FROM cars kNN (5, 5, 5) PERSISTENCY 2 SECONDS"
+
+# In shards, looking only at those whose run waits; and in merge partitions.
+VISITS = """WITH a AS (SELECT id FROM cars INSIDE (0, 0, 5, 10) PERSISTENCY 1 SECOND),
+b AS (SELECT id FROM cars WHERE speed > 1 INSIDE (4, 0, 10, 10)),
+c AS (SELECT id FROM cars INSIDE (0, 8, 10, 10))
+SELECT concat_ws(' ', id, OUTCOME()) AS id FROM a THEN NOT c THEN b WITHIN 5 SECONDS
+THEN LEAVING b AS out FOR 2 SECONDS WITHIN 6 SECONDS REPORT ALL WITH TIMEOUTS"""
+CROSSES = """WITH a AS (SELECT id FROM cars kNN (3, 2, 2)), b AS (SELECT id FROM cars kNN (3, 8, 8))
+SELECT concat_ws(' ', id, OUTCOME()) AS id FROM a THEN b WITHIN 7 SECONDS REPORT ALL WITH TIMEOUTS"""
+
 ACTS = (
     Act(0, "depot", "SELECT id FROM cars INSIDE (2, 2, 7, 7)"),
-    Act(0, "three", "SELECT id FROM cars kNN (3, 5, 5)"),
+    Act(1, "three", "SELECT id FROM cars kNN (3, 5, 5)"),  # from here on there are merge partitions
     Act(1, "near o1", "SELECT id FROM cars kNN ('M', 2, 'o1')"),
     Act(2, "round o2", "SELECT id FROM cars INSIDE ('M', 'o2', 4)", is_exact=False),
     Act(3, "depot"),
@@ -65,7 +82,15 @@ ACTS = (
     Act(8, "near o1 again", "SELECT id FROM cars kNN ('M', 1, 'o1')", is_exact=False),
     Act(9, "round o2"),
     Act(10, "everybody", "SELECT id FROM cars"),
-    Act(0, "meet", MEET),
+    Act(0, "dwell", DWELL),
+    Act(2, "among five", AMONG_FIVE),
+    Act(6, "dwell"),
+    Act(7, "dwell again", DWELL, is_exact=False),
+    Act(0, "visits", VISITS),
+    Act(1, "crosses", CROSSES),
+    Act(6, "visits"),
+    Act(7, "visits again", VISITS, is_exact=False),
+    Act(1, "meet", MEET),
     Act(2, "three meet", THREE_MEET),
     Act(7, "meet"),
     Act(8, "meet again", MEET, is_exact=False),
@@ -73,7 +98,7 @@ ACTS = (
 
 SHAPES: dict[tuple[str, int], tuple[Shape, Nearest | None, bool]] = {  # the bool: only the fast ones
     ("depot", 0): (Box(2, 2, 7, 7), None, False),
-    ("three", 0): (Everywhere(), Nearest(3, 5, 5), False),
+    ("three", 1): (Everywhere(), Nearest(3, 5, 5), False),
     ("near o1", 1): (Everywhere(), Nearest(2, focal="o1"), False),
     ("round o2", 2): (MovingDisc("o2", 4), None, False),
     ("box o3", 4): (MovingBox("o3", 6, 8), None, True),
@@ -81,7 +106,37 @@ SHAPES: dict[tuple[str, int], tuple[Shape, Nearest | None, bool]] = {  # the boo
     ("fast near o2", 6): (Everywhere(), Nearest(3, focal="o2"), True),
     ("near o1 again", 8): (Everywhere(), Nearest(1, focal="o1"), False),
     ("everybody", 10): (Everywhere(), None, False),
+    ("dwell", 0): (Box(1, 1, 9, 9), None, False),
+    ("among five", 2): (Everywhere(), Nearest(5, 5, 5), False),
+    ("dwell again", 7): (Box(1, 1, 9, 9), None, False),
 }
+STAYS = {
+    "dwell": Persistency(2 * SECOND, (0,), SECOND), "among five": Persistency(2 * SECOND, (0,)),
+    "dwell again": Persistency(2 * SECOND, (0,), SECOND),
+}  # fmt: skip
+# By the answers of its steps; told as the key and how it ended.
+ANSWERS: dict[str, tuple[Shape, Nearest | None, bool]] = {
+    "left": (Box(0, 0, 5, 10), None, False), "right": (Box(4, 0, 10, 10), None, True),
+    "top": (Box(0, 8, 10, 10), None, False), "low": (Everywhere(), Nearest(3, 2, 2), False),
+    "high": (Everywhere(), Nearest(3, 8, 8), False),
+}  # fmt: skip
+PATTERNS = {"visits": "visits", "visits again": "visits", "crosses": "crosses"}
+
+
+def pattern_of(name: str, of: Callable[[str], Answers]) -> Pattern:
+    def step(name: str, answers: str, stay_s: int = 0, is_leaving: bool = False) -> PatternStep:
+        by = () if name == "a" else (("a", 0),)
+        return PatternStep(name, of(answers), Persistency(stay_s * SECOND, (0,)), by, is_leaving=is_leaving)
+
+    if PATTERNS[name] == "crosses":
+        positions = (Position((step("b", "high"),), within_us=7 * SECOND),)
+        return Pattern(step("a", "low"), positions, SECOND, has_timeouts=True)
+    nots = (step("c", "top"),)
+    positions = (
+        Position((step("b", "right"),), nots=nots, within_us=5 * SECOND),
+        Position((step("out", "right", 2, is_leaving=True),), within_us=6 * SECOND),
+    )
+    return Pattern(step("a", "left", 1), positions, SECOND, has_timeouts=True)
 
 
 PAIR = Trigger(2, (Time(0, 1, -4 * SECOND, 4 * SECOND), Distance(0, 1, "<", 2.0), Values(0, 0, "<", 1, 0)))
@@ -156,8 +211,31 @@ def _told_by(start: Act, everything: list[Reading], begin: int | None, end: int 
     """What a query or trigger tells that lives from the one tick to the other."""
     if start.name in TRIGGERS:
         return alerts(start.name, everything, begin, end)
+    if start.name in PATTERNS:
+        return matches(start.name, everything, begin, end)
     query = replace(query_of(start), begin=begin, end=end)
+    if start.name in STAYS:
+        return _counted(stayed(STAYS[start.name], query, everything))
     return _counted(run(everything, [query], SECOND, ended=False).updates)
+
+
+def stayed(asked: Persistency, query: Query, everything: list[Reading]) -> list[Update]:
+    """The last tick does not close."""
+    accepted, _, closed_to = arrive(everything, SECOND, 0, ended=False)
+    assert closed_to is not None
+    first = min(tick_end(reading.ts, SECOND) for reading in accepted)
+    ticks = [tick for tick in range(first, closed_to + 1, SECOND) if query.exists(tick)]
+    answers = {tick: list(answer_at(query, tick, accepted, SECOND, None)) for tick in ticks}
+    found, before = list[Update](), Counter[tuple[object, ...]]()
+    for tick in ticks:
+        now = Counter(persistent(asked, {t: answers[t] for t in ticks if t <= tick}, SECOND))
+        found += signed(tick, query.name, now - before) + signed(tick, query.name, _minus(before - now))
+        before = now
+    return found
+
+
+def _minus(rows: Counter[tuple[object, ...]]) -> dict[tuple[object, ...], int]:
+    return {row: -n for row, n in rows.items()}
 
 
 def alerts(name: str, everything: list[Reading], begin: int | None, end: int | None) -> Told:
@@ -182,10 +260,31 @@ def alerts(name: str, everything: list[Reading], begin: int | None, end: int | N
     )
 
 
+def matches(name: str, everything: list[Reading], begin: int | None, end: int | None) -> Told:
+    """What a pattern tells; the last tick does not close."""
+    accepted, _, closed_to = arrive(everything, SECOND, 0, ended=False)
+    assert closed_to is not None
+    first = min(tick_end(reading.ts, SECOND) for reading in accepted) if begin is None else begin
+    ticks = [tick for tick in range(first, closed_to + 1, SECOND) if end is None or tick < end]
+
+    def answers(of: str) -> Answers:
+        shape, nearest, is_fast = ANSWERS[of]
+        query = _query(of, shape, nearest, is_fast)
+        return {tick: list(answer_at(query, tick, accepted, SECOND, None)) for tick in ticks}
+
+    if not ticks:
+        return Counter()
+    found = told_by_pattern(pattern_of(name, answers))
+    return Counter((name, run.tick, 1, f"{run.key[0]} {run.outcome}") for run in found)
+
+
 def query_of(act: Act) -> Query:
-    shape, nearest, is_fast = SHAPES[act.name, act.step]
+    return _query(act.name, *SHAPES[act.name, act.step])
+
+
+def _query(name: str, shape: Shape, nearest: Nearest | None, is_fast: bool) -> Query:
     return Query(
-        act.name, [(shape, {})], lambda v: (v["id"],),
+        name, [(shape, {})], lambda v: (v["id"],),
         (lambda v: v["speed"] > 1) if is_fast else (lambda v: True), nearest=nearest,
     )  # fmt: skip
 

@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from tests.long import so_many
-from tests.recovery.session_story import OBJECTS, TRIGGERS, Told, expected, last_life
+from tests.recovery.session_story import OBJECTS, PATTERNS, TRIGGERS, Told, expected, last_life
 
 KILLS = so_many(2, 10)
 SEED = 41
@@ -45,8 +45,9 @@ def test_a_session_killed_at_random_moments_loses_and_repeats_nothing(tmp_path: 
     assert told - wanted == Counter() and wanted - told == Counter()
     for name, answer in result["answers"].items():
         # A trigger holds nothing.
-        assert Counter(answer) == (Counter() if name in TRIGGERS else +_summed(told, name))
+        assert Counter(answer) == (Counter() if name in {*TRIGGERS, *PATTERNS} else +_summed(told, name))
     assert min(sum(n for one, n in told.items() if one[0] == name) for name in TRIGGERS) > 20
+    assert min(sum(n for one, n in told.items() if one[0] == name) for name in PATTERNS) > 5
 
 
 def _summed(told: Told, name: str) -> Counter[str]:

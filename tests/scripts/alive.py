@@ -10,7 +10,7 @@ from sanderling.errors import SanderlingError
 from sanderling.plan.grow.living import LivingPlan
 from sanderling.plan.listing import Listing
 from tests.engine.direct import DirectRun
-from tests.scripts.profiles import Profile
+from tests.scripts.profiles import Profile, rules_for
 from tests.scripts.steps import Script, Step
 from tests.scripts.stories import StoryError, csv_text, feed_of, said_by, show_answer, show_updates, sides_of
 
@@ -26,9 +26,10 @@ class Alive:
     living: LivingPlan = field(init=False)
 
     def __post_init__(self) -> None:
-        self.living = LivingPlan(rules=self.profile.rules)
+        self.living = LivingPlan()
 
     def play(self, script: Script) -> dict[int, list[str]]:
+        self.living = LivingPlan(rules=rules_for(script.path, self.profile))
         for step in script.steps:
             match step.kind:
                 case "file":

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from sanderling.operate.where.orders import ByCounts, Chooser
 from sanderling.plan.logical import Rule
 from sanderling.plan.rules import RULES
+from sanderling.plan.rules.finish import finish
+from sanderling.plan.rules.fold import fold
+from sanderling.plan.rules.look import look
+from sanderling.plan.rules.push_down import push_down
 from tests.engine.direct import ByPair
 from tests.long import so_many
 
@@ -48,6 +53,14 @@ IN_A_SESSION = {
 }
 KNOWN = ALL | TOGETHER | IN_A_SESSION
 # Of a script that is planned beforehand, of a session's, and of any script as one of a session.
+# What makes conditions those of scans: what a query may go on as depends on it (plan/grow/replacing.py).
+DOWN = (look, push_down, fold, finish)
+
+
+def rules_for(script: Path, profile: Profile) -> tuple[Rule, ...]:
+    return profile.rules or (DOWN if script.stem.startswith("replace") else ())
+
+
 PROFILES = so_many(TOGETHER, ALL)
 SESSION_PROFILES = so_many(TOGETHER | IN_A_SESSION, ALL)
 OTHER_PROFILES = so_many(tuple(IN_A_SESSION), ("many shards", "copies of a shard take turns"))

@@ -6,7 +6,7 @@ feed STREAM [open]                      rows, then ---- and the changes expected
 advance STREAM TIME                     as if time went on without readings
 answer QUERY                            ---- and its rows
 explain QUERY                           ---- and its plan
-same                                    SELECT … ==== SELECT …: both give the same changes
+same [PATTERN]                          SELECT … ==== SELECT …: both give the same changes
 restart                                 save, forget, come back
 """
 

@@ -124,10 +124,11 @@ def _run(text: str, planner: Planner, closed: dict[str, int]) -> Listing | None:
 
 
 def sides_of(step: Step) -> list[str]:
-    """The statements that register both sides of a `same` step."""
+    """The statements that register both sides of a `same` step: queries, or patterns that say so."""
     left, right = "\n".join(step.body).split("\n====\n")
     sides = (("left", left), ("right", right))
-    return [f"REGISTER QUERY same_{step.line}_{side} AS {select}" for side, select in sides]
+    kind = "PATTERN" if step.words == ["PATTERN"] else "QUERY"
+    return [f"REGISTER {kind} same_{step.line}_{side} AS {text}" for side, text in sides]
 
 
 def feed_of(step: Step, planner: Planner) -> Feed:

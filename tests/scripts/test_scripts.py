@@ -12,7 +12,7 @@ from sanderling.operate.inside import moving
 from sanderling.plan.logical import Rule
 from sanderling.plan.rules import RULES
 from tests.engine.direct import DirectRun
-from tests.scripts.profiles import PROFILES, Profile
+from tests.scripts.profiles import PROFILES, Profile, rules_for
 from tests.scripts.steps import Script, read_script
 from tests.scripts.stories import Story, csv_text, show_answer, show_updates, tell
 
@@ -39,7 +39,7 @@ def test_script(
 ) -> None:
     if PROFILES[profile].takes_turns:
         monkeypatch.setattr(moving, "WORTH_ORDERING", 0)
-    script, story = told(path, PROFILES[profile].rules)
+    script, story = told(path, rules_for(path, PROFILES[profile]))
     said = play(script, story, PROFILES[profile], tmp_path)
     if accept and profile == "whole batches":
         for step in script.steps:

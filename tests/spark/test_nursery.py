@@ -71,3 +71,19 @@ def test_a_nursery_ends_with_its_driver_and_leaves_nothing(place: Path) -> None:
     process.stdin.close()
     assert process.wait(60) == 0
     assert not (place / "nursery").exists()
+
+
+def test_who_is_forked_for_somebody_that_is_gone_takes_nothing_along(place: Path) -> None:
+    """Who asked is killed: when the one that was forked ends, nobody hears of it, and others go on."""
+    (place / "waits.py").write_text("import sys, time\nprint('here', flush=True)\ntime.sleep(1)\n")
+    process = started(place)
+    words = [str(place / "nursery" / "python"), "-m", "waits"]
+    with subprocess.Popen(words, cwd=place, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as asks:
+        assert asks.stdout is not None and asks.stdout.readline() == b"here\n"
+        asks.kill()
+        asks.wait()
+        assert asks.stdout.read() == b"", "it has ended too"
+    told = python(place, "-m", "tells")
+    assert (place / "nursery").exists() and " True " in told.stdout, told
+    process.kill()
+    process.wait()

@@ -23,7 +23,7 @@ from sanderling.spark.plans import PlanFolder
 def test_the_name_of_a_shards_part_is_not_hidden_in_a_part_of_the_merge_stage(tmp_path: Path) -> None:
     (tmp_path / "said" / PARTS).mkdir(parents=True)
     plans = PlanFolder.in_(tmp_path / "plans")
-    stage = Stage("merge", plans, 0, [0], Settings(), tmp_path, is_merged=True, inbox=Inbox())
+    stage = Stage("merge", plans, 0, [0], Settings(), tmp_path, Inbox())
     merges = MergeProcessor(stage)
     much = pa.table({"c0": np.random.default_rng(1).random(20_000)})
     rows, name = (

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from sanderling.plans.nodes import Node, TableRows, Union
+from sanderling.plan.logical import rebuilt
+from sanderling.plans.nodes import Node, TableRows
 from sanderling.plans.plan import Plan, PlannedQueries, PlannedQuery, PlannedTree
 
 
@@ -76,17 +77,17 @@ def tree_apart(tree: PlannedTree, prefix: str, queries: int, templates: int) -> 
         branches=tuple(b + templates for b in tree.branches),
         streams=tuple(f"{prefix}/{s}" for s in tree.streams),
         tables=tuple(f"{prefix}/{n}" for n in tree.tables),
+        replaced=tuple(replace(r, query=r.query + queries) for r in tree.replaced),
     )  # fmt: skip
 
 
-def renamed_tables(node: Node, prefix: str) -> Node:
+def renamed_tables(root: Node, prefix: str) -> Node:
     """The same tree over tables of other names."""
-    if isinstance(node, TableRows):
-        return replace(node, table=f"{prefix}/{node.table}")
-    if isinstance(node, Union):
-        return replace(node, children=tuple(renamed_tables(child, prefix) for child in node.children))
-    parts = {name: getattr(node, name) for name in ("child", "left", "right") if hasattr(node, name)}
-    return replace(node, **{name: renamed_tables(part, prefix) for name, part in parts.items()})
+
+    def rename(node: Node) -> Node:
+        return replace(node, table=f"{prefix}/{node.table}") if isinstance(node, TableRows) else node
+
+    return rebuilt(root, rename)
 
 
 def in_columns(queries: list[PlannedQuery]) -> PlannedQueries:

@@ -39,6 +39,7 @@ from sanderling.session.journal import SAID, Journal, Line
 from sanderling.session.kept_tables import KeptTables
 from sanderling.settings import Settings
 from sanderling.spark.checkpoint import agree, session_note
+from sanderling.spark.merging import Merging
 from sanderling.spark.plans import PlanFolder
 from sanderling.spark.sources.files import SourceSpec, StreamFiles, load_spec
 from sanderling.spark.sources.source import Packing
@@ -248,6 +249,15 @@ def read_merged(folder: Path) -> Any:
     return [taker.saved(is_whole=True) for taker in merge.takers]
 
 
+def make_merging(folder: Path) -> Path:
+    Merging(folder, lambda: True).since(17)
+    return folder / "merging"
+
+
+def read_merging(folder: Path) -> Any:
+    return Merging(folder, lambda: False).since(18)
+
+
 def make_packed(folder: Path) -> Path:
     (folder / "cars.csv.gz").write_bytes(gzip.compress(b"id,ts\n" + b"a,1\n" * 30))
     (file,) = unpack(find_files(str(folder / "cars.csv.gz")), folder / "unpacked")
@@ -296,6 +306,7 @@ KINDS = (
     FileKind("table", make_table, read_table),
     FileKind("state of a shard", make_state, read_state),
     FileKind("state of a merge partition", make_merged, read_merged),
+    FileKind("first batch of merge partitions", make_merging, read_merging),
     FileKind("unpacked input", make_packed, read_packed),
     FileKind("offsets of Spark", make_offsets, read_offsets),
     FileKind("checksums of Spark", make_sums, read_offsets),

@@ -15,7 +15,7 @@ from pathlib import Path
 from rich.console import Console
 
 from sanderling.deliver.targets import Targets
-from sanderling.demo.run import SHARDS, demo_settings, run_demo
+from sanderling.demo.run import SHARDS, Web, demo_settings, run_demo
 from sanderling.plan.planner import Planner
 from sanderling.simulate.city import make_city
 from sanderling.spark.run import RunOptions, run_plan
@@ -40,7 +40,7 @@ def rehearse_on_spark(place: Path) -> None:
         archive = folder / "archive.jsa"
         with archiving(archive):
             city, settings = make_city(SEED).centred(), demo_settings(OBJECTS, SEED)
-            run_demo(city, settings, SECONDS, Console(file=io.StringIO()))
+            run_demo(city, settings, SECONDS, Console(file=io.StringIO()), Web(is_wanted=False))
             _run(folder)
             is_done = end_java()
         if is_done and archive.exists():

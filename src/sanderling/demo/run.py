@@ -1,12 +1,15 @@
-"""Starts the city, Spark and the queries, and shows what changes until it is told to stop."""
+"""Starts the city, Spark, the queries and the server, and shows what changes until it is told to stop."""
 
 from __future__ import annotations
 
+import os
+import sys
 import tempfile
 import time
+import webbrowser
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +18,9 @@ from rich.console import Console
 from rich.live import Live
 
 from sanderling.demo.page import page
+from sanderling.demo.roads import write_roads
 from sanderling.demo.scene import Scene
+from sanderling.errors import ConfigError
 from sanderling.plan.planner import Planner
 from sanderling.plans.plan import Plan
 from sanderling.simulate.feed import Feed
@@ -30,6 +35,9 @@ SHARDS = 2
 # Of so many objects one arrives in a second; as many appear, so that the city stays as full as it is.
 OBJECTS_PER_ARRIVAL = 450
 SECONDS_BETWEEN_LOOKS = 0.25
+# A page that was away for so long goes on where it was.
+KEPT = "1 minute"
+USUAL_PORT, ANY_PORT = 8080, 0
 
 
 def demo_script(*more: str) -> str:
@@ -50,7 +58,17 @@ def demo_settings(objects: int, seed: int) -> TrafficSettings:
     return TrafficSettings(objects, max(1, objects // OBJECTS_PER_ARRIVAL), seed=seed)
 
 
-def run_demo(network: Network, settings: TrafficSettings, seconds: float | None, console: Console) -> None:
+@dataclass(frozen=True, slots=True)
+class Web:
+    """Whether the city is served, and where: without a port at the usual one, if that is free."""
+
+    is_wanted: bool = True
+    port: int | None = None
+
+
+def run_demo(
+    network: Network, settings: TrafficSettings, seconds: float | None, console: Console, web: Web
+) -> None:
     """Shows the city until `seconds` are over, or for ever; a signal ends it as the time would."""
     from sanderling.session.connect import connect
     from sanderling.spark.signals import held_signals
@@ -58,15 +76,21 @@ def run_demo(network: Network, settings: TrafficSettings, seconds: float | None,
     scene = Scene(demo_plan())
     with (
         tempfile.TemporaryDirectory(prefix="sanderling-demo-", ignore_cleanup_errors=True) as folder,
-        connect(shards=SHARDS, master=f"local[{SHARDS}]", keep="0 seconds") as session,
+        connect(
+            shards=SHARDS, master=f"local[{SHARDS}]", keep=KEPT if web.is_wanted else "0 seconds"
+        ) as session,
     ):
         session.execute(demo_script())
         console.print("starting Spark …", style="dim")
         _ = session.spark  # here a signal still interrupts
         with held_signals(is_delivered=False) as is_stopping:
             feed = _feed(network, settings, Path(folder) / "steps")
+            roads = write_roads(network, Path(folder) / "roads.geojson") if web.is_wanted else None
             try:
-                _stream(session, feed, scene, console, lambda: is_stopping() or scene.is_over(seconds))
+                _stream(
+                    session, feed, scene, console, lambda: is_stopping() or scene.is_over(seconds),
+                    lambda: _serve(session, web, roads, console),
+                )  # fmt: skip
             finally:
                 session.stop()
     if not console.is_terminal:
@@ -82,9 +106,31 @@ def _feed(network: Network, settings: TrafficSettings, folder: Path) -> Feed:
     return Feed(Traffic(network, replace(settings, start_us=int(time.time()) * 1_000_000)), folder)
 
 
+def _serve(session: Session, web: Web, roads: Path | None, console: Console) -> None:
+    """Says where the map is; opens it, where there is somebody before a screen."""
+    if not web.is_wanted:
+        return
+    try:
+        server = session.serve(USUAL_PORT if web.port is None else web.port, roads=roads)
+    except ConfigError:
+        if web.port is not None:
+            raise
+        server = session.serve(ANY_PORT, roads=roads)
+    console.print(f"the map is at {server.link}", soft_wrap=True)
+    if not server.has_page:
+        console.print("its page is not built: `make web` builds it; the API is there", style="dim")
+    elif console.is_terminal and _is_desktop():
+        webbrowser.open(server.link)
+
+
+def _is_desktop() -> bool:
+    return sys.platform == "darwin" or any(os.environ.get(v) for v in ("DISPLAY", "WAYLAND_DISPLAY"))
+
+
 def _stream(
-    session: Session, feed: Feed, scene: Scene, console: Console, is_over: Callable[[], bool]
-) -> None:
+    session: Session, feed: Feed, scene: Scene, console: Console, is_over: Callable[[], bool],
+    serve: Callable[[], None],
+) -> None:  # fmt: skip
     from sanderling.spark.sources.simulator import Simulator
 
     session.add_source("city", Simulator("city", feed.folder))
@@ -92,6 +138,7 @@ def _stream(
     feed.start()
     try:
         session.start()
+        serve()
         _show(scene, feed, session, console, is_over)
     finally:
         feed.stop()

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from sanderling.batches import Batch
 from sanderling.clock import show_time
 from sanderling.deliver.changes import gather
-from sanderling.plans.nodes import solve_of
+from sanderling.plans.nodes import is_told_only
 from sanderling.plans.plan import Plan
 
 TICKS_KEPT = 12
@@ -44,18 +44,20 @@ class Scene:
     lines: deque[str] = field(default_factory=lambda: deque(maxlen=10_000))
 
     def __post_init__(self) -> None:
-        solving = [t.template.id for t in self.plan.trees if solve_of(t.root) is not None]
+        solving = [t.template.id for t in self.plan.trees if is_told_only(t.root)]
         self.triggers = {q.name for q in self.plan.queries if q.template in solving}
 
     def deliver(self, number: int, batches: list[Batch]) -> None:
         """The changes of a batch, tick by tick."""
         self.delivered = number
         (stream,) = self.plan.streams
-        change = gather(self.plan, batches)[stream.stream.name]
+        # Whoever looks at the map registers queries of their own: they are not on this page.
+        outlets, ours = set(self.plan.outlets()), len(self.plan.queries)
+        change = gather(self.plan, [b for b in batches if b.stream in outlets])[stream.stream.name]
         found: dict[int, Changes] = {}
         for table in change.rows.values():
             marks = np.stack([table.column(c).to_numpy().astype(np.int64) for c in ("tick", "query", "sign")])
-            for (tick, query, sign), count in zip(*_counted(marks), strict=True):
+            for (tick, query, sign), count in zip(*_counted(marks[:, marks[1] < ours]), strict=True):
                 found.setdefault(tick, Counter())[self.plan.queries[query].name, sign] += count
         tick_us = stream.stream.tick_us
         closed = range(change.closed_to - (change.ticks - 1) * tick_us, change.closed_to + 1, tick_us)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NewType
 
 import numpy as np
@@ -102,6 +102,11 @@ class Tally:
         """What came in a batch, by stream."""
         for stream, came in arrivals.items():
             self._arrivals.setdefault(stream, Arrivals()).add(came)
+
+    @property
+    def arrivals(self) -> dict[str, Arrivals]:
+        """What came of rows, by stream."""
+        return {stream: replace(came) for stream, came in self._arrivals.items()}
 
     def warning(self, stream: str) -> str | None:
         """Where most of its readings were late, or ahead."""

@@ -17,6 +17,7 @@ from sanderling.ingest.types.convert import convert
 from sanderling.ingest.types.show import show
 from sanderling.ingest.types.times import DAY_US, FIRST_US, LAST_US
 from sanderling.ingest.types.typed import Mask, Typed, judged, mask
+from sanderling.space.sphere import FARTHEST_EAST, POLE
 from sanderling.types import SqlType
 
 SHOWN = 80  # characters of a value in a letter's detail
@@ -47,6 +48,10 @@ class Judge:
         self._refuse_missing("missing_place", stream.y)
         for name in (stream.x, stream.y):
             self._refuse("bad_place", _is_not_finite(self._typed(name).values), name, "a finite coordinate")
+        if stream.is_globe:
+            for name, most, word in ((stream.x, FARTHEST_EAST, "longitude"), (stream.y, POLE, "latitude")):
+                is_off = _is_beyond(self._typed(name).values, most)
+                self._refuse("bad_place", is_off, name, f"a {word} from -{most:g} to {most:g}")
         if stream.partition is not None:
             self._refuse_missing("missing_partition", stream.partition)
         for column, typed in zip(stream.columns, self.typed, strict=True):
@@ -126,6 +131,10 @@ def _is_not_finite(values: pa.Array) -> Mask:
     if not pa.types.is_floating(values.type):
         return np.zeros(len(values), np.bool_)
     return np.asarray(~np.isfinite(np.asarray(values.fill_null(0.0))))
+
+
+def _is_beyond(values: pa.Array, most: float) -> Mask:
+    return np.asarray(np.abs(np.asarray(values.fill_null(0)).astype(np.float64)) > most)
 
 
 def _is_nan(values: pa.Array) -> Mask:

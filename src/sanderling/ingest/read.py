@@ -34,10 +34,13 @@ class Ingested:
     rows: int
 
 
-def read_slice(stream: Stream, piece: Slice) -> Ingested:
-    """The same readings and letters, whatever process reads the slice, and however often."""
+def read_slice(stream: Stream, piece: Slice, read_at_us: int | None = None) -> Ingested:
+    """The same readings and letters, whatever process reads the slice, and however often.
+
+    `read_at_us`: of what is sent to us, when it came.
+    """
     rows = read_rows(stream.columns, stream.format, piece)
-    readings = Judge(stream, rows).readings()
+    readings = Judge(stream, rows, read_at_us).readings()
     letters = rows.faults.letters(stream.name, piece.file, rows.source.raw)
     return Ingested(readings, letters, readings.num_rows + letters.num_rows)
 

@@ -5,5 +5,6 @@ keys, rows       hash indexes: which number a key, or a row of numbers, has; has
 order            stable sorting by whole numbers
 drive            a step of simulated traffic
 
-readings/ inside/ nearest/ window/ sql/ trigger/    for the rooms of operate/ with these names
+for the rooms of operate/ so named: readings/ inside/ nearest/ window/ sql/ persistency/ trajectory/ trigger/
+pattern/
 """

@@ -7,35 +7,45 @@ from collections.abc import Sequence
 from sqlglot.tokenizer_core import Token
 
 STATEMENTS = (
-    "statements begin with CREATE, DROP, INSERT INTO, DELETE FROM, REFRESH TABLE, REGISTER, SHOW, "
+    "statements begin with CREATE, DROP, INSERT INTO, DELETE FROM, REFRESH TABLE, REGISTER, REPLACE, SHOW, "
     "DESCRIBE QUERY, EXPLAIN or AT"
 )
 
 FORMS: dict[tuple[str, ...], str] = {
     ("CREATE", "STREAM"): (
-        "write CREATE STREAM name (column TYPE, …) KEY column TIME column LOCATION (x, y) "
+        "write CREATE STREAM name (column TYPE, …) KEY column TIME column LOCATION (x, y) [ON GLOBE] "
         "[GONE column] [WITH (option = value, …)]"
     ),
     ("CREATE", "TABLE"): (
-        "write CREATE TABLE name [(column TYPE, …)] KEY column [LOCATION (x, y)] WITH (path = '…')"
+        "write CREATE TABLE name [(column TYPE, …)] KEY column [LOCATION (x, y) [ON GLOBE]] WITH (path = '…')"
     ),
     ("CREATE", "REGION"): (
-        "write CREATE REGION name AS RECT (x1, y1, x2, y2), CIRCLE (x, y, r), POLYGON ((x y, …)) "
-        "or MULTIPOLYGON (((x y, …)))"
+        "write CREATE REGION name AS RECT (x1, y1, x2, y2), CIRCLE (x, y, r), POLYGON ((x y, …)), "
+        "MULTIPOLYGON (((x y, …))), SPOT (x y, …), LEFT OF, RIGHT OF or ON LINE (x y, x y, …) [WITHIN d], "
+        "BAND (LINE (…), LINE (…)), AROUND (key, r), AROUND (key, POLYGON …) or EXTERIOR OF one of them, "
+        "[SHIFT BY (dx, dy, 10 SECONDS)] [SCALE BY (0.1, 10 SECONDS)] [FROM 'time' [UNTIL 'time']]"
     ),
     ("CREATE", "TRIGGER"): (
         "write CREATE TRIGGER name FOR stream AS V1, stream AS V2 WHEN condition [SELECT …] "
         "[REPORT ALL | FIRST] [WITH (option = value, …)]"
     ),
     ("CREATE",): "write CREATE STREAM, CREATE TABLE, CREATE REGION or CREATE TRIGGER",
-    ("DROP",): "write DROP STREAM, DROP TABLE, DROP REGION, DROP QUERY or DROP TRIGGER, and a name",
+    ("DROP",): (
+        "write DROP STREAM, DROP TABLE, DROP REGION, DROP QUERY, DROP TRIGGER or DROP PATTERN, and a name"
+    ),
     ("INSERT",): "write INSERT INTO table [(column, …)] VALUES (constant, …), …",
     ("DELETE",): "write DELETE FROM table [WHERE condition]",
     ("REFRESH",): "write REFRESH TABLE and its name",
-    ("SHOW",): "write SHOW STREAMS, SHOW TABLES, SHOW REGIONS, SHOW QUERIES or SHOW TRIGGERS",
-    ("DESCRIBE",): "write DESCRIBE QUERY name, or DESCRIBE TRIGGER name",
-    ("DESC",): "write DESCRIBE QUERY name, or DESCRIBE TRIGGER name",
+    ("SHOW",): "write SHOW STREAMS, SHOW TABLES, SHOW REGIONS, SHOW QUERIES, SHOW TRIGGERS or SHOW PATTERNS",
+    ("DESCRIBE",): "write DESCRIBE QUERY, DESCRIBE TRIGGER, DESCRIBE PATTERN or DESCRIBE REGION, and a name",
+    ("DESC",): "write DESCRIBE QUERY, DESCRIBE TRIGGER, DESCRIBE PATTERN or DESCRIBE REGION, and a name",
     ("EXPLAIN",): "write EXPLAIN and a query's name",
+    ("REGISTER", "PATTERN"): (
+        "write REGISTER PATTERN name AS WITH step AS (SELECT …), … SELECT … FROM step "
+        "THEN [NOT] step WITHIN 1 HOUR … [REPORT ALL | FIRST [WITH TIMEOUTS]], or step = SELECT …; … "
+        "SELECT … FROM step WHERE id [NOT] IN step WITHIN 1 HOUR END"
+    ),
+    ("REPLACE",): "write REPLACE QUERY name AS SELECT …, or REPLACE PATTERN name AS WITH … SELECT …",
     ("REGISTER", "QUERIES"): "write REGISTER QUERIES FROM 'queries.parquet' [WITH (format = '…')]",
     ("REGISTER",): (
         "write REGISTER QUERY name AS SELECT … FROM stream [WHERE condition] [INSIDE region] [kNN (k, x, y)] "

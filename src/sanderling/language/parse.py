@@ -14,7 +14,8 @@ from sqlglot.tokenizer_core import Token, TokenType
 from sanderling.errors import ODD_CHARACTER, Place, QueryError
 from sanderling.language.forms import form_of
 from sanderling.language.grammar.dialect import Sanderling
-from sanderling.language.statements import RegisterQuery, Statement
+from sanderling.language.grammar.named_steps import STEP_ENDS
+from sanderling.language.statements import RegisterPattern, RegisterQuery, Statement
 
 # Frames for brackets in brackets; sqlglot takes about twenty for each.
 DEEP = 20_000
@@ -31,10 +32,10 @@ def parse_statement(text: str) -> Statement:
     return _the_one(list(parse_script(text)), text)
 
 
-def parse_template(text: str) -> RegisterQuery:
-    """The SELECT that a text is, as if REGISTER QUERY stood before it."""
+def parse_template(text: str) -> RegisterQuery | RegisterPattern:
+    """The SELECT that a text is, as if REGISTER QUERY stood before it; or the pattern, behind PATTERN."""
     statement = _the_one([parse_tokens(text, t, "_parse_template") for t in split(tokens_of(text))], text)
-    return cast(RegisterQuery, statement)
+    return cast(RegisterQuery | RegisterPattern, statement)
 
 
 def _the_one(statements: list[Statement], text: str) -> Statement:
@@ -108,15 +109,51 @@ def _unclosed_quote(text: str) -> int:
 
 
 def split(tokens: list[Token]) -> Iterator[list[Token]]:
-    statement: list[Token] = []
-    for token in tokens:
-        if token.token_type != TokenType.SEMICOLON:
-            statement.append(token)
-        elif statement:
-            yield statement
-            statement = []
-    if statement:
-        yield statement
+    """Statement by statement. Inside a pattern of named steps a semicolon ends a step, up to END."""
+    for start, stop in _spans(tokens):
+        for token in tokens[start:stop]:
+            if token.token_type == TokenType.SEMICOLON:
+                token.token_type = STEP_ENDS  # sqlglot would begin another statement there
+        if stop > start:
+            yield tokens[start:stop]
+
+
+def is_open(tokens: list[Token]) -> bool:
+    """Whether the last of the statements is a pattern whose END is yet to come."""
+    starts = (start for start, _ in _spans(tokens) if _has_named_steps(tokens, start))
+    return any(_end_of_steps(tokens, start) is None for start in starts)
+
+
+def _spans(tokens: list[Token]) -> Iterator[tuple[int, int]]:
+    start = 0
+    while start < len(tokens):
+        stop = _end_of_steps(tokens, start) if _has_named_steps(tokens, start) else None
+        if stop is None:  # one that never ends is told where it is read
+            ends = (i for i in range(start, len(tokens)) if tokens[i].token_type == TokenType.SEMICOLON)
+            stop = next(ends, len(tokens))
+        yield start, stop
+        start = stop + 1
+
+
+def _has_named_steps(tokens: list[Token], start: int) -> bool:
+    """[AT time] REGISTER PATTERN name AS step = …"""
+    words = [token.text.upper() for token in tokens[start : start + 8]]
+    words = words[2:] if words[:1] == ["AT"] else words
+    is_begun = words[:1] in (["REGISTER"], ["REPLACE"])
+    return is_begun and [words[i] for i in (1, 3, 5) if i < len(words)] == ["PATTERN", "AS", "="]
+
+
+def _end_of_steps(tokens: list[Token], start: int) -> int | None:
+    """Behind the END that is no CASE's, and that nothing of the statement follows."""
+    cases = 0
+    for at in range(start, len(tokens)):
+        kind = tokens[at].token_type
+        is_last = at + 1 == len(tokens) or tokens[at + 1].token_type == TokenType.SEMICOLON
+        is_column = tokens[at - 1].token_type == TokenType.DOT
+        if kind == TokenType.END and is_last and not cases and not is_column:
+            return at + 1
+        cases += (kind == TokenType.CASE) - (kind == TokenType.END and cases > 0)
+    return None
 
 
 def parse_tokens(text: str, tokens: list[Token], rule: str = "_parse_our_statement") -> Statement:

@@ -14,9 +14,16 @@ from sqlglot.errors import TokenError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from sanderling.language.grammar.dialect import Sanderling
-from sanderling.language.parse import check_numbers, parse_script, parse_tokens, refuse_odd_characters, split
+from sanderling.language.parse import (
+    check_numbers,
+    is_open,
+    parse_script,
+    parse_tokens,
+    refuse_odd_characters,
+    split,
+)
 from sanderling.language.shapes import DECIMAL, TEXT, WHOLE, Column, Reading, Shape, grouped, shaped
-from sanderling.language.statements import At, CreateTrigger, RegisterQuery, Statement
+from sanderling.language.statements import At, CreateTrigger, RegisterPattern, RegisterQuery, Statement
 
 # A plain statement holds nothing that could be read in two ways: no comments, no odd names, no escapes.
 # Possessive throughout, so that a long statement that is not plain is given up at once.
@@ -39,6 +46,11 @@ TRIGGER = re.compile(
     rf"{TIME}(?i:CREATE){GAP}(?i:TRIGGER){GAP}({WORD}){GAP}((?i:FOR)(?!\w){PLAIN_WITH_BOUNDS})(?:;|\Z)",
     re.ASCII,
 )
+# Only what stands behind WITH is plain: steps with names have semicolons of their own.
+PATTERN = re.compile(
+    rf"{TIME}(?i:REGISTER){GAP}(?i:PATTERN){GAP}({WORD}){GAP}(?i:AS){GAP}((?i:WITH)(?!\w){PLAIN})(?:;|\Z)",
+    re.ASCII,
+)
 LITERAL = re.compile(f"({A_TEXT}|{A_NUMBER})", re.ASCII)
 
 # Names that are words of SQL are looked at by the reader itself.
@@ -47,7 +59,7 @@ WORDS = {word for keyword in Sanderling.Tokenizer.KEYWORDS for word in keyword.s
 
 @dataclass(slots=True, eq=False)
 class Row:
-    """A plain REGISTER QUERY or CREATE TRIGGER, taken apart."""
+    """A plain REGISTER QUERY, REGISTER PATTERN or CREATE TRIGGER, taken apart."""
 
     words: str  # what is left without its name and literals
     kinds: str  # of the literals
@@ -99,7 +111,7 @@ def reader_of(text: str, rows: Sequence[Row]) -> Callable[[int], Reading]:
         row = rows[number]
         statement = read_row(text, row)
         register = statement.statement if isinstance(statement, At) else statement
-        assert isinstance(register, RegisterQuery | CreateTrigger)
+        assert isinstance(register, RegisterQuery | RegisterPattern | CreateTrigger)
         ends = [row.body + found.end() for found in LITERAL.finditer(row.sql)]
         return Reading(register, text, row.literals, ends)
 
@@ -128,9 +140,9 @@ def _pieces(text: str) -> Iterator[Row | list[Token]]:
 
 def _row_at(text: str, at: int) -> Row | None:
     """The plain statement that stands here, if there is one."""
-    found, is_trigger = QUERY.match(text, at), False
-    if found is None:
-        found, is_trigger = TRIGGER.match(text, at), True
+    forms = ((QUERY, "query "), (PATTERN, "pattern "), (TRIGGER, "trigger "))
+    matches = ((form.match(text, at), kind) for form, kind in forms)
+    found, kind = next(((match, kind) for match, kind in matches if match), (None, ""))
     if found is None or found[2].upper() in WORDS:
         return None
     time, name, sql = found.groups()
@@ -140,8 +152,8 @@ def _row_at(text: str, at: int) -> Row | None:
     kinds = "".join([TEXT if t[0] == "'" else WHOLE if t.isdigit() else DECIMAL for t in literals])
     # No plain text holds a question mark, but in quotes. Variables that ask the same share a branch, so
     # which of a trigger's literals are equal belongs to its words.
-    equal = [str(literals.index(one)) for one in literals] if is_trigger else []
-    words = "?".join([*parts[::2], *equal])
+    equal = [str(literals.index(one)) for one in literals] if kind == "trigger " else []
+    words = kind + "?".join([*parts[::2], *equal])
     return Row(words, kinds, name, time, literals, sql, at, found.end(), found.start(3))
 
 
@@ -158,7 +170,8 @@ def _odd(text: str, start: int) -> tuple[list[Token], int]:
         except TokenError:  # the semicolon is inside a quote
             tokens = []
         # Inside a comment it is no word.
-        if tokens and tokens[-1].token_type == TokenType.SEMICOLON and tokens[-1].end == end - 1:
+        is_end = bool(tokens) and tokens[-1].token_type == TokenType.SEMICOLON and tokens[-1].end == end - 1
+        if is_end and not is_open(tokens):
             return tokens, end
         ahead *= 2
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from sqlglot import exp
@@ -21,12 +21,15 @@ from sanderling.language.grammar.nearest import is_count
 from sanderling.language.statements import (
     CircleShape,
     CreateTrigger,
+    FollowingShape,
     InsideTarget,
     MovingCircleShape,
     MovingRectShape,
     NearestTarget,
     RectShape,
+    RegisterPattern,
     RegisterQuery,
+    Registration,
     Spots,
 )
 
@@ -63,7 +66,7 @@ VALUE: dict[str, Callable[[str], Any]] = {
 class Reading(NamedTuple):
     """A statement that was read; the text it stands in, its literals, and where they end in that text."""
 
-    statement: RegisterQuery | CreateTrigger
+    statement: Registration
     text: str
     literals: Sequence[str]
     ends: Sequence[int]
@@ -142,19 +145,37 @@ def grouped(keys: Iterable[Key]) -> dict[Key, list[int]]:
     return found
 
 
-def free_literals(statement: RegisterQuery | CreateTrigger, ends: Sequence[int]) -> Iterator[int]:
+def free_literals(statement: Registration, ends: Sequence[int]) -> Iterator[int]:
     """Which of the literals that end there the reader has passed on without a look at their value."""
-    # Where literals are that may be passed on; what a trigger shows of an alert is always looked at.
-    conditions = statement.when if isinstance(statement, CreateTrigger) else statement.select
+    conditions = _passing_on(statement)
     literals = [n for n in conditions.find_all(exp.Literal) if "end" in n.meta]
     passed_on = [n.meta["end"] + 1 for n in literals if _is_passed_on(n)]
     targets = [operator.args["expression"] for operator in conditions.find_all(LocationInside)]
     if isinstance(statement, RegisterQuery):
         targets += [statement.inside, statement.nearest]
+    if isinstance(statement, RegisterPattern):
+        targets += _targets_of_steps(statement)
     passed_on += [spot.end for target in targets for spot in _spots_of(target) if spot is not None]
     # A literal that stands in the tree twice has been looked at by somebody.
     seen, found = Counter(n.meta["end"] + 1 for n in literals), Counter(passed_on)
     return (i for i, end in enumerate(ends) if found[end] == 1 and seen[end] <= 1)
+
+
+def _passing_on(statement: Registration) -> exp.Expr:
+    """Where literals are that may be passed on; what is shown of an alert or a match is always looked at."""
+    if isinstance(statement, CreateTrigger):
+        return statement.when
+    return statement.steps if isinstance(statement, RegisterPattern) else statement.select
+
+
+def _targets_of_steps(pattern: RegisterPattern) -> Iterator[InsideTarget | NearestTarget]:
+    """How many are the nearest is looked at."""
+    for select in pattern.steps.find_all(exp.Select):
+        inside, nearest = select.args.get("inside"), select.args.get("nearest")
+        if inside is not None:
+            yield inside
+        if nearest is not None:
+            yield replace(nearest, k=replace(nearest.k, spot=None))
 
 
 def _is_passed_on(literal: exp.Literal) -> bool:
@@ -169,6 +190,8 @@ def _spots_of(target: InsideTarget | NearestTarget | None) -> Spots:
             return target.spots
         case MovingRectShape() | MovingCircleShape():
             return (target.focal.spot, *target.spots)
+        case FollowingShape(focal):
+            return (focal.spot,)
         case NearestTarget(k, place, focal):
             return tuple(value.spot for value in (k, *(place or ()), focal) if value is not None)
     return ()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from sanderling.errors import Place
-from sanderling.plans.window import Window
+from sanderling.plans.window import Refresh, Window
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +29,11 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """Which literal a constant was read from: the one that ends here, and the sign before it."""
+    """Which literal a constant was read from: the one that ends here, and what it is multiplied by: the sign
+    before it, and the unit behind it."""
 
     end: int
-    sign: int
+    sign: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,7 @@ class Value:
     value: str | int | float
     span: Span
     spot: Spot | None = field(default=None, compare=False)
+    unit: Span | None = field(default=None, compare=False)  # METERS and the like, if one was written
 
 
 # Where the numbers of a shape stand, in the order of its fields.
@@ -66,6 +68,7 @@ class CircleShape:
     y: float
     radius: float
     spots: Spots = field(default=(), compare=False)
+    unit: Span | None = field(default=None, compare=False)  # of its size, if one was written
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +76,7 @@ class OutlineShape:
     """What numbers alone cannot say: polygons, lines, bands, spots and exteriors (space/outline.py)."""
 
     outline: bytes
+    unit: Span | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +93,7 @@ class MovingRectShape:
     xdist: float
     ydist: float
     spots: Spots = field(default=(), compare=False)
+    unit: Span | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +101,26 @@ class MovingCircleShape:
     focal: Value
     radius: float
     spots: Spots = field(default=(), compare=False)
+    unit: Span | None = field(default=None, compare=False)
 
 
-Coverage = RectShape | CircleShape | OutlineShape | MovingRectShape | MovingCircleShape | ExteriorShape
+@dataclass(frozen=True, slots=True)
+class FollowingShape:
+    """An outline around a focal object, which is its 0, 0."""
+
+    focal: Value
+    outline: bytes
+    unit: Span | None = field(default=None, compare=False)
+
+
+Following = MovingRectShape | MovingCircleShape | FollowingShape
+Coverage = RectShape | CircleShape | OutlineShape | Following | ExteriorShape
 InsideTarget = Coverage | Name
+
+
+def focal_of(coverage: Coverage | None) -> Value | None:
+    """The key of the object that a coverage moves with."""
+    return coverage.focal if isinstance(coverage, Following) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +142,67 @@ class WindowClause:
 
 
 @dataclass(frozen=True, slots=True)
+class FocalPoints:
+    """What NEARBY looks around: places as written, or those that a SELECT shows."""
+
+    places: tuple[tuple[float, float], ...]
+    select: exp.Select | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class NearbyWindow:
+    """NEARBY: so many of those nearest to each focal point, or all within a distance of some."""
+
+    points: FocalPoints
+    k: Value | None
+    distance: Value | None
+
+
+@dataclass(frozen=True, slots=True)
+class TessellateWindow:
+    """TESSELLATE: the last rows of each region that a SELECT shows, or of each value of a column."""
+
+    select: exp.Select | None
+    column: Name | None
+    n: int
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Bracket:
+    """A window in brackets behind a stream's name: which readings (None: NOW), where, and how often."""
+
+    window: WindowClause | None
+    extent: InsideTarget | None
+    refresh: Refresh | None
+    span: Span
+    nearby: NearbyWindow | None = None
+    tiles: TessellateWindow | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PersistencyClause:
+    """PERSISTENCY: how long a key has to stay, by which columns (None: its own key), and what breaks it."""
+
+    stay_us: int
+    per: tuple[Name, ...] | None
+    condition: exp.Expr | None  # of WHILE
+    grace_us: int
+    span: Span
+    is_unbroken: bool = False  # nobody can ask for a grace
+
+
+@dataclass(frozen=True, slots=True)
+class SynchronizeClause:
+    """SYNCHRONIZE a, b before a SELECT: it reads them as they were at the last look; None: as they are."""
+
+    names: tuple[Name, ...]
+    refresh: Refresh | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class ColumnDef:
     name: Name
     type: Name
@@ -136,6 +218,7 @@ class CreateStream:
     gone: Name | None
     options: dict[str, tuple[Name, Value]]
     span: Span
+    is_globe: bool = False  # LOCATION (…) ON GLOBE
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +229,7 @@ class CreateTable:
     location: tuple[Name, Name] | None
     options: dict[str, tuple[Name, Value]]
     span: Span
+    is_globe: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,19 +273,25 @@ TableChange = InsertInto | DeleteFrom | RefreshTable
 
 @dataclass(frozen=True, slots=True)
 class Drop:
-    kind: str  # STREAM, TABLE, REGION, QUERY or TRIGGER
+    kind: str  # STREAM, TABLE, REGION, QUERY, TRIGGER or PATTERN
     name: Name
     span: Span
 
 
 @dataclass(frozen=True, slots=True)
 class Show:
-    kind: str  # STREAMS, TABLES, REGIONS, QUERIES or TRIGGERS
+    kind: str  # STREAMS, TABLES, REGIONS, QUERIES, TRIGGERS or PATTERNS
     span: Span
 
 
 @dataclass(frozen=True, slots=True)
 class DescribeQuery:
+    name: Name
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class DescribeRegion:
     name: Name
     span: Span
 
@@ -246,6 +336,70 @@ class CreateTrigger:
 
 
 @dataclass(frozen=True, slots=True)
+class PatternBound:
+    """WITHIN: how long after the step before was reached, or after another."""
+
+    us: int
+    of: Name | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class PatternStep:
+    """A step where it stands in a pattern."""
+
+    step: Name
+    name: Name
+    is_entering: bool
+    is_leaving: bool
+    stay_us: int | None  # FOR
+    on: tuple[exp.Expr, ...]  # equalities of two columns
+    times: Value | None
+    within: PatternBound | None
+
+
+@dataclass(frozen=True, slots=True)
+class PatternGroup:
+    """A position: one step, or several of which one or all are to be reached."""
+
+    steps: tuple[PatternStep, ...]
+    is_all: bool
+    is_not: bool
+    within: PatternBound | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterPattern:
+    name: Name
+    steps: exp.With
+    items: tuple[exp.Expr, ...]
+    positions: tuple[PatternGroup, ...]
+    where: exp.Expr | None
+    is_first: bool  # REPORT FIRST
+    has_timeouts: bool
+    is_skipping: bool
+    options: dict[str, tuple[Name, Value]]
+    sql: str
+    span: Span
+
+
+Registration = RegisterQuery | CreateTrigger | RegisterPattern
+
+
+@dataclass(frozen=True, slots=True)
+class Replace:
+    """A query or a pattern that goes on as another of its shape."""
+
+    statement: RegisterQuery | RegisterPattern
+    span: Span
+
+    @property
+    def name(self) -> Name:
+        return self.statement.name
+
+
+@dataclass(frozen=True, slots=True)
 class RegisterQueries:
     """A query for each row of a file: its name, a template, and what the template's parameters are."""
 
@@ -271,9 +425,10 @@ Statement = (
     | Drop
     | Show
     | DescribeQuery
+    | DescribeRegion
     | Explain
-    | RegisterQuery
     | RegisterQueries
-    | CreateTrigger
+    | Registration
+    | Replace
     | At
 )

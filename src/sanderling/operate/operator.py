@@ -122,6 +122,31 @@ class Due(Protocol):
 
 
 @runtime_checkable
+class Waits(Protocol):
+    """Asks what objects do that it waits for, whether or not anything comes."""
+
+    def is_waiting(self, state: Any) -> bool: ...
+
+
+@runtime_checkable
+class Replans(Protocol):
+    """Remembers what follows from constants of queries, which may become others."""
+
+    def replan(self, state: Any, queries: I64, tick: int) -> None:
+        """From this tick on, which is the next to come, they are others."""
+        ...
+
+
+@runtime_checkable
+class Present(Protocol):
+    """What it holds does not follow from what its inputs hold now, but from what they held before."""
+
+    def present(self, state: Any, queries: I64, tick: int) -> Any:
+        """All that it has told of these queries and not taken back, as if it had come at this tick."""
+        ...
+
+
+@runtime_checkable
 class Saves(Protocol):
     """What it remembers does not follow from anything else."""
 

@@ -7,18 +7,25 @@ from collections.abc import Sequence
 from sanderling.batches import Batch
 from sanderling.figures.figures import Figures
 from sanderling.operate.inside.inside import Inside
+from sanderling.operate.nearby.focal_points import FocalPoints
 from sanderling.operate.nearest.nearest import Nearest
 from sanderling.operate.now import Moved, Now
 from sanderling.operate.operator import Operator
+from sanderling.operate.pattern.match import Match
+from sanderling.operate.persistency.persisting import Persisting
 from sanderling.operate.sql.aggregate.aggregate import Aggregate
 from sanderling.operate.sql.constants import Constants
 from sanderling.operate.sql.distinct import Distinct
 from sanderling.operate.sql.first import First
 from sanderling.operate.sql.join.join import Join
+from sanderling.operate.sql.neighbours import Neighbours
 from sanderling.operate.sql.select import Select
 from sanderling.operate.sql.set_operation import SetOperation
 from sanderling.operate.sql.signed import Signed
 from sanderling.operate.sql.union import Union
+from sanderling.operate.synchronize.sample import Sample
+from sanderling.operate.tessellate.latest import Latest
+from sanderling.operate.trajectory.company import Company
 from sanderling.operate.tree.changes import Changes
 from sanderling.operate.trigger.sighted import Sighted
 from sanderling.operate.trigger.solve import Solve
@@ -51,10 +58,24 @@ def operator_of(
             return First(node, constants)
         case nodes.Join():
             return Join(node, constants)
+        case nodes.Neighbours():
+            return Neighbours(node)
+        case nodes.FocalPoints():
+            return FocalPoints(node)
+        case nodes.Company():
+            return Company(node, constants)
+        case nodes.Latest():
+            return Latest(node)
         case nodes.Union():
             return Union()
         case nodes.SetOperation():
             return SetOperation(node)
+        case nodes.Persisting():
+            return Persisting(node, constants)
+        case nodes.Sample():
+            return Sample(node)
+        case nodes.Match():
+            return Match(node, constants)
         case nodes.Solve():
             return Solve(node, constants, partition)
 
@@ -63,7 +84,7 @@ def operators_over(
     plan: StreamPlan, polygons: Polygons, asks: Asks, figures: Figures, orders: Orders
 ) -> list[OfStream]:
     """In the order in which they tell; none that nobody asks for."""
-    is_range = plan.is_over(Over.NOW)
+    is_range = plan.is_over(Over.NOW) & ~plan.is_waited
     is_range[plan.nearest.region] = False
     return [
         *([Inside(plan, asks, polygons)] if is_range.any() else []),

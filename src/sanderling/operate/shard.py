@@ -19,6 +19,7 @@ from sanderling.figures.figures import Figures
 from sanderling.operate.stream import Replayed, StreamShard
 from sanderling.operate.takers import Takers
 from sanderling.operate.tree.composed import Composed
+from sanderling.operate.tree.looks import Looks
 from sanderling.operate.where.orders import Chooser
 from sanderling.operate.window.rows import listing_anew
 from sanderling.plans.plan import Plan, PlannedTree, Plans
@@ -48,14 +49,21 @@ class Shard:
         self.merged = queries_of(tree for tree in plan.trees if tree.is_merged)
         mine = (tree for tree in plan.trees if not tree.is_merged)
         self.trees.follow(
-            plan, {f"{tree.template.id}": partial(Composed, plan, tree, is_running) for tree in mine}
+            plan, {f"{t.template.id}": partial(self._composed, plan, t, is_running) for t in mine}
         )
+
+    def _composed(self, plan: Plan, tree: PlannedTree, is_running: bool) -> Composed:
+        """It may look at objects of its stream that it waits for."""
+        stream = self.streams[tree.template.stream]
+        return Composed(plan, tree, is_running, looks=Looks(stream.look))
 
     def advance(self, batches: list[Batch]) -> list[Batch]:
         """One turn: signed rows, late readings and counts come back; dead letters pass through."""
         out = [b for b in batches if To.SHARDS not in b.kind.to]
         for stream in self.streams.values():
             stream.figures.clear()
+            if stream.waited.is_any:
+                stream.tidy()
         for tree in self.trees:
             tree.count_anew()
         version = self.version

@@ -11,12 +11,15 @@ from dataclasses import asdict
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from sanderling.arrays import I64, Bools, int64_of
 from sanderling.batches import AHEAD_BELOW, LATE, LATE_FROM, PARTITION, ROW, TS, TURNS, Batch, Kind
 from sanderling.clock import NOTHING_YET, Clock, Furthest, closed_by, tick_end, tick_ends
 from sanderling.figures.figures import Figures
+from sanderling.operate.inside.tell import Tell
+from sanderling.operate.inside.waited import TurnMoves, Waited, Wanted
 from sanderling.operate.now import Moved, Now, Settled
 from sanderling.operate.operators import operators_over
 from sanderling.operate.readings.pairs import NO_MOVES, MoveBatch
@@ -27,7 +30,7 @@ from sanderling.operate.where.orders import ANEW, Chooser, Orders
 from sanderling.operate.window.past import Past
 from sanderling.operate.working import Working
 from sanderling.plans import operator_ids
-from sanderling.plans.plan import ALWAYS, NEVER, StreamPlan
+from sanderling.plans.plan import ALWAYS, NEVER, Regions, StreamPlan
 from sanderling.route.pack import focal_columns
 from sanderling.space.polygons import NO_POLYGONS
 from sanderling.state.frame import Frame
@@ -41,11 +44,32 @@ class Replayed(NamedTuple):
     before: Clock
 
 
+class Lives(NamedTuple):
+    """Queries in order: when each begins and ends, and the version it came with."""
+
+    query: npt.NDArray[np.int32]
+    begin: I64
+    came: npt.NDArray[np.int32]
+    end: I64
+
+
+def lives_in(regions: Regions, queries: I64) -> Lives:
+    order = np.argsort(regions.query, kind="stable")
+    order = order[np.isin(regions.query[order], queries)]
+    mine, row = np.unique(regions.query[order], return_index=True)
+    # A table's regions come and go; the query begins with the first of them.
+    begin, came = regions.begin[order], regions.came[order]
+    if len(row):
+        begin, came = np.minimum.reduceat(begin, row), np.minimum.reduceat(came, row)
+    return Lives(mine, begin, came, regions.end[order][row])
+
+
 class StreamShard:
     """One stream's part of a shard."""
 
     asks: Asks
     working: Working
+    waited: Waited
     turns: list[int]
 
     def __init__(self, plan: StreamPlan, schema: pa.Schema, chooser: Chooser | None = None):
@@ -62,11 +86,13 @@ class StreamShard:
         self.waiting = Waiting(plan.stream.key, narrow)
         self.past = Past(self.objects, self.focals, plan)
         self.polygons = NO_POLYGONS
+        self.moved = TurnMoves()
+        self._known_lives: tuple[Regions, I64, Lives] | None = None
         self.rebuild()
 
     def rebuild(self) -> None:
         """What follows from the plan and the readings."""
-        self.polygons = self.polygons.of(self.plan.regions.wkb)
+        self.polygons = self.polygons.of(self.plan.regions.wkb, self.plan.regions.focal >= 0)
         self._operators()
         regions = self.plan.regions
         times = np.concatenate([regions.begin, regions.end, regions.gone])
@@ -77,6 +103,7 @@ class StreamShard:
         plan, figures, orders = self.plan, self.figures, self.orders
         self.asks = Asks(plan, figures=figures, orders=orders)
         self.working = Working(operators_over(plan, self.polygons, self.asks, figures, orders))
+        self.waited = Waited(plan, Tell(plan, self.asks, self.polygons))
 
     def _reorder(self) -> None:
         """Of some template WHERE or INSIDE may come first from now on; no answer changes by it."""
@@ -246,12 +273,22 @@ class StreamShard:
                 deltas += self._step(turn)
                 deltas += self.working.begin(turn, self.now, taken_back)
         deltas += self._step(target)
+        if not self.waited.is_any:
+            self.tidy()
+        return deltas
+
+    def look(self, wanted: Wanted) -> pa.Table:
+        """Of objects that a pattern waits for: what its step says of them, in this turn."""
+        return self.waited.looked(wanted, self.moved, self.objects)
+
+    def tidy(self) -> None:
+        """What was replaced is forgotten, now that nobody looks at the turn any more."""
         if self.compact():
             self.refresh()
-        return deltas
 
     def compact(self) -> bool:
         """Whether objects have other numbers now."""
+        self.moved.clear()
         self.focals.compact()
         return self.objects.compact()
 
@@ -293,6 +330,8 @@ class StreamShard:
             return []
         rows_before = self.objects.row_of.copy()
         moves, focal_moves = self.close_readings(target)
+        if self.waited.is_any:
+            self.moved.add(moves, self.clock.closed_to)
         self.clock.closed_to = target
         self.figures.add(operator_ids.readings(self.stream.name), rows_out=len(moves))
         if not self.working.operators:
@@ -310,15 +349,8 @@ class StreamShard:
 
         What is there from the start begins with the first reading that counts; its shard knows.
         """
-        clock, regions = self.clock, self.plan.regions
-        order = np.argsort(regions.query, kind="stable")
-        order = order[np.isin(regions.query[order], queries)]
-        mine, row = np.unique(regions.query[order], return_index=True)
-        # A table's regions come and go; the query begins with the first of them.
-        begin, came = (
-            np.minimum.reduceat(c[order], row) if len(row) else c[:0] for c in (regions.begin, regions.came)
-        )
-        end = regions.end[order][row]
+        clock = self.clock
+        mine, begin, came, end = self._lives(queries)
         since = before.closed_to
         had_readings = NOTHING_YET not in (since, self.first_own) and self.first_own <= since
         first = since + self.stream.tick_us if had_readings else self.first_own
@@ -336,6 +368,14 @@ class StreamShard:
         turns |= {"stream": np.full(n, self.stream.name), "has_past": np.full(n, had_readings)}
         table, closed_to = pa.table(turns, schema=TURNS), int(self.told_to)
         return Batch(Kind.CLOCK, table, self.stream.name, closed_to=closed_to, is_ended=clock.is_ended)
+
+    def _lives(self, queries: I64) -> Lives:
+        """Of these queries; looked up once for a plan."""
+        regions, known = self.plan.regions, self._known_lives
+        if known is None or known[0] is not regions or known[1] is not queries:
+            self._known_lives = regions, queries, lives_in(regions, queries)
+            return self._known_lives[2]
+        return known[2]
 
     def counted(self) -> Figures:
         """What was done in this batch, and what is held now."""

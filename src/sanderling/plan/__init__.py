@@ -6,6 +6,7 @@ declarations   CREATE STREAM, CREATE TABLE
 
 names/         what names mean                 expressions/   scalar expressions
 query/         REGISTER QUERY                  trigger/       CREATE TRIGGER
+pattern/       REGISTER PATTERN
 many/          many queries of one shape       build/         all that is checked, put into one plan
 grow/          versions while a stream runs    explain/       EXPLAIN
 """

@@ -12,7 +12,7 @@ from sanderling.language.statements import ColumnDef, CreateStream, CreateTable,
 from sanderling.types import LARGEST, type_named
 
 STREAM_OPTIONS = ("path", "format", "tick", "lateness", "stale_after", "partition", "idle_after", "ahead")
-TABLE_OPTIONS = ("path", "format", "within")
+TABLE_OPTIONS = ("path", "format", "within", "globe")
 QUERIES_OPTIONS = ("format",)
 IDLE_AFTER_US = 10_000_000  # a silent partition delays all others by so much
 FORMATS = ("csv", "json", "parquet")
@@ -22,6 +22,15 @@ RESERVED = ("location", "region")
 INTERNAL = "__"
 
 Refuse = Callable[[str, str, str, Span], QueryError]
+
+
+def unit_on_plane(hint: str = "LOCATION (lon, lat) ON GLOBE") -> tuple[str, str, str]:
+    """What is wrong with a unit, and what would be right."""
+    return (
+        "query.unit_on_plane",
+        "a plane has no units of distance",
+        f"declare it with {hint}, or leave it out",
+    )
 
 
 class Declarations:
@@ -69,7 +78,7 @@ class Declarations:
             self.text_option(options, "path"), self.format_option(options), tick,
             self._duration(options, "lateness", 0), stale, partition,
             self._duration(options, "idle_after", IDLE_AFTER_US) if partition else None,
-            self._duration(options, "ahead", 0) if "ahead" in options else None,
+            self._duration(options, "ahead", 0) if "ahead" in options else None, statement.is_globe,
         )  # fmt: skip
 
     def _partition(self, options: dict[str, Value], columns: tuple[Column, ...]) -> str | None:
@@ -180,10 +189,24 @@ class Declarations:
         if key not in options:
             return None
         value = options[key]
-        if isinstance(value.value, str) or not 0 <= value.value <= LARGEST:
+        if isinstance(value.value, str | bool) or not 0 <= value.value <= LARGEST:
             hint = f"{key} = 5"
             raise self.refuse("query.bad_option", f"{key} is a number, 0 or more", hint, value.span)
         return float(value.value)
+
+    def globe_option(self, statement: CreateTable, options: dict[str, Value]) -> bool:
+        """Whether a table lies on the globe: LOCATION says so; of regions this option."""
+        value = options.get("globe")
+        if value is not None and not isinstance(value.value, bool):
+            raise self.refuse("query.bad_option", "globe is true or false", "globe = true", value.span)
+        if value is not None and statement.location is not None and value.value != statement.is_globe:
+            hint = "write LOCATION (lon, lat) ON GLOBE"
+            raise self.refuse("query.bad_option", "a table with LOCATION says it there", hint, value.span)
+        is_globe = statement.is_globe or (value is not None and bool(value.value))
+        within = options.get("within")
+        if within is not None and within.unit is not None and not is_globe:
+            raise self.refuse(*unit_on_plane("globe = true"), within.unit)
+        return is_globe
 
     def format_option(self, options: dict[str, Value], known: tuple[str, ...] = FORMATS) -> str:
         text = self.text_option(options, "format")
@@ -199,7 +222,7 @@ class Declarations:
             return default
         value = options[key]
         try:
-            duration = duration_us(value.value)
+            duration = None if isinstance(value.value, bool) else duration_us(value.value)
         except OverflowError:
             duration = None
         if duration is None or duration < 0 or duration > 2**52:

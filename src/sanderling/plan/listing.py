@@ -7,10 +7,13 @@ from dataclasses import dataclass
 
 from sanderling.catalog import Stream, Table
 from sanderling.clock import show_duration, show_time
-from sanderling.language.statements import Coverage
+from sanderling.language.statements import Coverage, FollowingShape, OutlineShape, focal_of
 from sanderling.plan.build.areas import word_of
 from sanderling.plan.many.cohorts import Member
 from sanderling.plans.plan import ALWAYS
+from sanderling.space.change import change_of
+
+KINDS = {"QUERIES": "query", "TRIGGERS": "trigger", "PATTERNS": "pattern"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +29,7 @@ def shown(
     kind: str, streams: Iterable[Stream], tables: Iterable[Table], regions: Mapping[str, Coverage | None],
     queries: Iterable[Member],
 ) -> Listing:  # fmt: skip
-    """SHOW: all there is of a kind; triggers are among the queries."""
+    """SHOW: all there is of a kind; triggers and patterns are among the queries."""
     rows: Iterable[tuple[str, ...]]
     match kind:
         case "STREAMS":
@@ -46,14 +49,22 @@ def shown(
             rows = ((name, word_of(region)) for name, region in regions.items())
         case _:
             columns = "name stream sql"
-            mine = (q for q in queries if q.query.is_trigger == (kind == "TRIGGERS"))
+            mine = (q for q in queries if q.query.kind == KINDS[kind])
             rows = ((q.name, q.query.stream.name, q.sql) for q in mine)
     return Listing(kind.lower(), tuple(columns.split()), tuple(rows))
 
 
+def described_region(name: str, region: Coverage) -> Listing:
+    """DESCRIBE: how a region changes by itself."""
+    outline = region.outline if isinstance(region, OutlineShape | FollowingShape) else None
+    change = change_of(outline, focal_of(region) is not None)
+    rows = (("shape", word_of(region)), *change._asdict().items())
+    return Listing(f"region {name}", ("property", "value"), rows)
+
+
 def described(asked: Member) -> Listing:
-    """DESCRIBE: the columns that a query or trigger tells."""
-    kind = "trigger" if asked.query.is_trigger else "query"
+    """DESCRIBE: the columns that a query, a trigger or a pattern tells."""
+    kind = asked.query.kind
     begins = "" if asked.begin == ALWAYS else f", from {show_time(asked.begin)}"
     rows = tuple((output.name, output.type.name) for output in asked.query.outputs)
     return Listing(f"{kind} {asked.name}{begins}", ("column", "type"), rows)

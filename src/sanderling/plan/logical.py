@@ -38,6 +38,8 @@ class Scan(nodes.Branch):
     window: Window | None = None
     is_sighted: bool = False  # of a trigger
     regions_used: tuple[str, ...] = ()
+    within: float | None = None  # of the table's places; None: in its regions
+    is_everywhere: bool = False  # no region is asked for
 
     @property
     def condition(self) -> Expression | None:
@@ -48,7 +50,7 @@ class Scan(nodes.Branch):
     def key(self) -> tuple[object, ...]:
         """What is the same for all of one shape."""
         table = self.table.name if self.table else None
-        looks_at = (self.is_nearest, self.window, self.is_sighted)
+        looks_at = (self.is_nearest, self.window, self.is_sighted, self.is_waited)
         return (self.stream.name, table, self.where, self.outputs, *looks_at)
 
     @property
@@ -105,6 +107,15 @@ class Query:
     asked: tuple[Asked, ...]
     tables: tuple[str, ...] = ()  # whose rows the tree reads
     queries: tuple[str, ...] = ()  # that it reads
+    unread: tuple[tuple[int, Asked], ...] = ()  # what scans ask that rules left out, by number in the answer
+
+    @property
+    def asked_by_answer(self) -> tuple[Asked, ...]:
+        """By scan of the answer."""
+        found = list(self.asked)
+        for number, its in self.unread:
+            found.insert(number, its)
+        return tuple(found)
 
     @property
     def is_scan(self) -> bool:
@@ -114,6 +125,13 @@ class Query:
     @property
     def is_trigger(self) -> bool:
         return not self.is_scan and nodes.solve_of(self.trees[0].root) is not None
+
+    @property
+    def kind(self) -> str:
+        """What its author calls it."""
+        if not self.is_scan and nodes.match_of(self.trees[0].root) is not None:
+            return "pattern"
+        return "trigger" if self.is_trigger else "query"
 
     @property
     def stream(self) -> Stream:
@@ -136,6 +154,11 @@ class Query:
         return used.get(kind, tuple(regions) if kind == "region" else ())
 
 
+def is_finished(root: Node) -> bool:
+    """Whether a scan is all there is: what is told now and then needs somebody who waits."""
+    return isinstance(root, Scan) and root.refresh is None
+
+
 Rule = Callable[[Node], Node]
 
 
@@ -147,21 +170,37 @@ def finished(
     root = answer.node
     for rule in rules:
         root = rule(root)
+    root, read = _numbered_anew(root)
     scans = [_final(scan) for scan in nodes_of(root) if isinstance(scan, Scan)]
     outputs = outputs_of(answer.columns)
-    if isinstance(root, Scan):
+    if isinstance(root.child if isinstance(root, nodes.Exchange) else root, Scan):
         shown = zip(scans[0].outputs, answer.columns, strict=True)
         scans = [scans[0].showing([replace(output, name=c.name) for output, c in shown])]
+    if is_finished(root):
         outputs = scans[0].outputs
     return Query(
         answer, _trees(root, len(scans)), tuple(sorted(scans, key=lambda scan: scan.number)), outputs,
-        tuple(constants), tuple(asked), tuple(dict.fromkeys(tables)), tuple(dict.fromkeys(queries)),
+        tuple(constants), tuple(asked[number] for number in read), tuple(dict.fromkeys(tables)),
+        tuple(dict.fromkeys(queries)), tuple((i, its) for i, its in enumerate(asked) if i not in read),
     )  # fmt: skip
+
+
+def _numbered_anew(root: Node) -> tuple[Node, tuple[int, ...]]:
+    """Rules may have left out scans: those that are there as 0, 1, 2 …, and the numbers that they had."""
+    read = tuple(sorted({node.number for node in nodes_of(root) if isinstance(node, Scan)}))
+    new = {number: i for i, number in enumerate(read)}
+
+    def count(node: Node) -> Node:
+        if not isinstance(node, Scan) or new[node.number] == node.number:
+            return node
+        return replace(node, number=new[node.number])
+
+    return rebuilt(root, count), read
 
 
 def _trees(root: Node, scans: int) -> tuple[Tree, ...]:
     """Cut at its exchanges."""
-    if isinstance(root, Scan):
+    if is_finished(root):
         return ()
     root, below = gathered(root), list[Node]()
 
@@ -262,15 +301,30 @@ def with_children(node: Node, children: Sequence[Node]) -> Node:
     if all(one is other for one, other in zip(children, children_of(node), strict=True)):
         return node
     match node:
-        case nodes.Join() | nodes.SetOperation():
+        case nodes.Join() | nodes.SetOperation() | nodes.Neighbours() | nodes.Company():
             return replace(node, left=children[0], right=children[1])
+        case nodes.FocalPoints():
+            return replace(node, table=children[0] if children else None)
+        case nodes.Latest():
+            return replace(node, child=children[0], table=children[1] if len(children) > 1 else None)
         case nodes.Union():
             return nodes.Union(tuple(children))
         case nodes.Solve():
             return replace(node, branches=tuple(children))
+        case nodes.Match(presences):
+            over = zip(presences, children, strict=True)
+            return replace(node, presences=tuple(replace(p, child=child) for p, child in over))
         case Filter():
             return filtered(children[0], node.conditions)
-        case nodes.Exchange() | nodes.Select() | nodes.Aggregate() | nodes.Distinct() | nodes.First():
+        case (
+            nodes.Exchange()
+            | nodes.Select()
+            | nodes.Aggregate()
+            | nodes.Distinct()
+            | nodes.First()
+            | nodes.Persisting()
+            | nodes.Sample()
+        ):
             return replace(node, child=children[0])
         case _:
             return node
@@ -293,8 +347,8 @@ def lowered(root: Node) -> Node:
 
     def lower(node: Node) -> Node:
         match node:
-            case Scan(number, types, alias):
-                return nodes.Branch(number, types, alias)
+            case Scan(number, types, alias, refresh, is_waited):
+                return nodes.Branch(number, types, alias, refresh, is_waited)
             case Filter(child=child, conditions=conditions):
                 condition = all_of(conditions)
                 return nodes.Select(child, condition and bare(condition), plain(child.types))
@@ -326,9 +380,31 @@ def with_expressions(node: Node, change: Callable[[Expression], Expression]) -> 
             return replace(node, where=where and change(where), columns=tuple(map(change, columns)))
         case nodes.Join(near=nodes.Near() as near):
             return replace(node, near=replace(near, radius=change(near.radius)))
+        case nodes.Company(radius=radius, stay=stay):
+            return replace(node, radius=change(radius), stay=change(stay))
         case nodes.First(count=count):
             return replace(node, count=change(count))
+        case nodes.Persisting(stay=stay, grace=grace, goes_on=goes_on):
+            return replace(node, stay=change(stay), grace=change(grace), goes_on=goes_on and change(goes_on))
         case nodes.Solve(rest=Expression() as rest):
             return replace(node, rest=change(rest))
+        case nodes.Match():
+            return _with_expressions_of_match(node, change)
         case _:
             return node
+
+
+def _with_expressions_of_match(node: nodes.Match, change: Callable[[Expression], Expression]) -> nodes.Match:
+    def position(one: nodes.Position) -> nodes.Position:
+        return replace(one, bounds=tuple(replace(b, within=change(b.within)) for b in one.bounds))
+
+    presences = []
+    for presence in node.presences:
+        found = with_expressions(presence, change)
+        assert isinstance(found, nodes.Persisting)
+        presences.append(found)
+    return replace(
+        node, presences=tuple(presences), positions=tuple(map(position, node.positions)),
+        steps=tuple(replace(step, stay=change(step.stay)) for step in node.steps),
+        where=node.where and change(node.where),
+    )  # fmt: skip

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from sanderling.catalog import History, Names, Stream, Table
-from sanderling.clock import tick_end
+from sanderling.clock import LAST_US, tick_end, time_of
 from sanderling.errors import ODD_CHARACTER, QueryError, SanderlingError, did_you_mean
 from sanderling.figures.figures import Tally
 from sanderling.ingest.query_rows import QueryRows, load_queries
@@ -27,12 +27,16 @@ from sanderling.language.statements import (
     CreateTrigger,
     DeleteFrom,
     DescribeQuery,
+    DescribeRegion,
     Drop,
     Explain,
     InsertInto,
     RefreshTable,
+    RegisterPattern,
     RegisterQueries,
     RegisterQuery,
+    Registration,
+    Replace,
     Show,
     Span,
     Statement,
@@ -41,13 +45,15 @@ from sanderling.language.statements import (
 from sanderling.plan.build.build import build_plan
 from sanderling.plan.declarations import QUERIES_OPTIONS, TABLE_OPTIONS, Declarations
 from sanderling.plan.explain.explain import explain_query
-from sanderling.plan.expressions.times import LAST_US, time_of
+from sanderling.plan.grow.placed import placed_rows
+from sanderling.plan.grow.replacing import Refuse, replacing
 from sanderling.plan.grow.table_changes import Read, TableChanges, read_in
-from sanderling.plan.listing import Listing, described, shown
+from sanderling.plan.listing import Listing, described, described_region, shown
 from sanderling.plan.logical import Query, Rule
 from sanderling.plan.many.cohorts import Cohort, Member, Queries
 from sanderling.plan.many.query_table import QueryTable
 from sanderling.plan.many.shapes import Group, Run, cohorts_of
+from sanderling.plan.pattern.patterns import read_pattern
 from sanderling.plan.query.compose import QueryReader
 from sanderling.plan.query.relations import Relations
 from sanderling.plan.query.selects import SelectPlanner
@@ -171,8 +177,10 @@ class Planner:
                 self.regions.put(statement.name.text, coverage)
             case InsertInto() | DeleteFrom() | RefreshTable():
                 self._change_table(statement, text, at)
-            case RegisterQuery() | CreateTrigger():
+            case RegisterQuery() | CreateTrigger() | RegisterPattern():
                 self._register(statement, text, at)
+            case Replace():
+                self._replace(statement, text, at)
             case RegisterQueries():
                 self._register_table(statement, text, at)
             case Drop():
@@ -184,6 +192,9 @@ class Planner:
                 )  # fmt: skip
             case DescribeQuery():
                 return described(self._asked(statement, text))
+            case DescribeRegion():
+                region = self._known(self.regions, "region", statement, text)
+                return described_region(statement.name.text, region)
             case Explain():
                 registered = self._asked(statement, text)
                 if statement.is_analyze and self.figures is None:
@@ -216,21 +227,19 @@ class Planner:
 
     def _kind_of(self, name: str) -> str | None:
         kind = next((kind for kind, names in self._names.items() if name in names), None)
-        return "trigger" if kind == "query" and self._is_trigger(self.queries.get(name)) else kind
-
-    def _is_trigger(self, member: Member | None) -> bool:
-        return member is not None and member.query.is_trigger
+        member = self.queries.get(name)
+        return member.query.kind if kind == "query" and member is not None else kind
 
     def _query_of(self, name: str) -> Query | None:
-        """A trigger's alerts are nothing to read from."""
+        """What a trigger or a pattern tells is nothing to read from."""
         member = self.queries.get(name)
-        return None if member is None or self._is_trigger(member) else member.own
+        return None if member is None or member.query.kind != "query" else member.own
 
     def _has_any(self, folded: set[str]) -> bool:
         return any(names.has_any(folded) for names in self._names.values())
 
     def _refuse_taken(
-        self, statement: CreateStream | CreateTable | CreateRegion | RegisterQuery | CreateTrigger, text: str
+        self, statement: CreateStream | CreateTable | CreateRegion | Registration, text: str
     ) -> None:
         name = statement.name
         kind = self._kind_of(name.text)
@@ -241,7 +250,8 @@ class Planner:
 
     def _known(
         self, names: Names[Any] | Queries, kind: str,
-        statement: Drop | DescribeQuery | Explain | TableChange, text: str,
+        statement: Drop | DescribeQuery | DescribeRegion | Explain | TableChange | Replace,
+        text: str,
     ) -> Any:  # fmt: skip
         name = statement.name
         found, other = names.get(name.text), self._kind_of(name.text)
@@ -257,9 +267,11 @@ class Planner:
         return found
 
     def _asked(self, statement: DescribeQuery | Explain, text: str) -> Member:
-        """A query or a trigger."""
+        """A query, a trigger or a pattern."""
         kind = self._kind_of(statement.name.text)
-        found: Member = self._known(self.queries, kind if kind == "trigger" else "query", statement, text)
+        found: Member = self._known(
+            self.queries, kind if kind in ("trigger", "pattern") else "query", statement, text
+        )
         return found
 
     def _time_of(self, statement: Statement | Row, text: str) -> int:
@@ -297,6 +309,7 @@ class Planner:
             )
         format_ = declarations.format_option(options, ("csv", "json", "parquet", "geojson")) or None
         within = declarations.size_option(options, "within")
+        is_globe = declarations.globe_option(statement, options)
         try:
             found, rows, region = self._read(
                 statement.name.text, columns, statement.key.text, path, format_, self._folder, within
@@ -308,8 +321,14 @@ class Planner:
             hint = e.hint or "mend the file, or name another"
             raise type(e)(e.code, e.message, hint, span.place_in(text)) from e
         place = declarations.table_place(statement, found)
+        try:
+            rows = placed_rows(rows, region, place, is_globe)
+        except QueryError as e:
+            raise QueryError(e.code, e.message, e.hint, options["path"].span.place_in(text)) from e
         key = next(c.name for c in found if c.name.casefold() == statement.key.text.casefold())
-        return Table(statement.name.text, found, key, History.of(rows), region, path, format_, place, within)
+        return Table(
+            statement.name.text, found, key, History.of(rows), region, path, format_, place, within, is_globe
+        )
 
     def _change_table(self, change: TableChange, text: str, at: int | None) -> None:
         table = self._known(self.tables, "table", change, text)
@@ -318,16 +337,43 @@ class Planner:
 
     # ----- queries
 
-    def _register(self, statement: RegisterQuery | CreateTrigger, text: str, at: int | None) -> None:
+    def _register(self, statement: Registration, text: str, at: int | None) -> None:
         self._refuse_taken(statement, text)
         query = self._checked(statement, text)
         begin = ALWAYS if at is None else tick_end(at, query.stream.tick_us)
         name = statement.name.text
         self.queries.add([(np.zeros(1, np.int64), Cohort.of_one(name, query, statement.sql, begin))])
 
-    def _checked(self, statement: RegisterQuery | CreateTrigger, text: str) -> Query:
+    def _replace(self, statement: Replace, text: str, at: int | None) -> None:
+        new, span = statement.statement, statement.name.span
+        kind = "pattern" if isinstance(new, RegisterPattern) else "query"
+        member: Member = self._known(self.queries, kind, statement, text)
+        self._refuse_in_use(kind, member.name, text, span)
+        query = self._checked(new, text)
+
+        def refuse(why: str) -> QueryError:
+            word = kind.upper()
+            hint = f"DROP {word} {member.name}, then REGISTER {word} {member.name} AS …"
+            message = f'{kind} "{member.name}" cannot go on as this: {why}'
+            return QueryError("query.not_replaceable", message, hint, span.place_in(text))
+
+        if member in self.queries.replaced:
+            raise refuse("it goes on as another by the same script; say them one by one")
+        tick = ALWAYS if at is None else tick_end(at, query.stream.tick_us)
+        if member.number is None and tick <= member.begin:
+            cohort = Cohort.of_one(member.name, query, new.sql, member.begin)
+        else:
+            cohort = self._going_on(member, query, new.sql, tick, refuse)
+        self.queries.replace(member.name, cohort)
+
+    def _going_on(self, member: Member, query: Query, sql: str, tick: int, refuse: Refuse) -> Cohort:
+        return replacing(member, query, sql, tick, refuse)
+
+    def _checked(self, statement: Registration, text: str) -> Query:
         if isinstance(statement, CreateTrigger):
             return read_trigger(self._selects, statement, text, self.queries.triggers, self._reader.rules)
+        if isinstance(statement, RegisterPattern):
+            return read_pattern(self._reader, statement, text)
         return self._reader.read(statement, text)
 
     def _register_table(self, statement: RegisterQueries, text: str, at: int | None) -> None:
@@ -338,7 +384,7 @@ class Planner:
         try:
             table = load_queries(str(statement.path.value), format_, self._folder, self._data)
             self._refuse_taken_names(table)
-            run = QueryTable(table, at, self._reader.read).run()
+            run = QueryTable(table, at, self._checked).run()
             found = [pair for cohorts in cohorts_of(run, self._checked) for pair in cohorts]
         except SanderlingError as e:
             if e.place is not None:
@@ -371,7 +417,7 @@ class Planner:
 
     def _drop(self, statement: Drop, text: str, at: int | None) -> None:
         kind = statement.kind.lower()
-        names = self._names["query" if kind == "trigger" else kind]
+        names = self._names["query" if kind in ("trigger", "pattern") else kind]
         found = self._known(names, kind, statement, text)
         self._refuse_in_use(kind, statement.name.text, text, statement.name.span)
         if isinstance(names, Queries):
@@ -389,7 +435,7 @@ class Planner:
             and (kind in ("stream", "table") or q.end == NEVER)
         ]
         if users:
-            user, what = users[0].name, "trigger" if self._is_trigger(users[0]) else "query"
+            user, what = users[0].name, users[0].query.kind
             raise QueryError(
                 "query.in_use", f'{kind} "{name}" is used by {what} "{user}"',
                 f"DROP {what.upper()} {user} first",

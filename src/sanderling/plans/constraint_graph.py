@@ -14,11 +14,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sanderling.arrays import F64, I64, Bools
+from sanderling.space.sphere import HALF_WAY_ROUND
 
 # No bound: so far from zero that sums of two stay apart from it, and do not overflow.
 FOREVER = 1 << 61
 # What follows from distances only narrows the search: rounding must not take a solution away.
 SLACK = 1e-9
+# On the globe nothing is farther; a little less, since there chords hardly grow with the distance.
+ANY_DISTANCE = HALF_WAY_ROUND * (1 - 1e-6)
 INT, FLOAT = "int", "float"
 Numbers = int | float | I64 | F64  # one for all triggers, or one for each
 
@@ -50,6 +53,7 @@ class Graph:
     far     distance(i, j) >= far[i, j], or > where strict; 0 where nothing is asked
     stated  what was asked of distances, which decides; near and far only narrow the search
     constants  by compare: of a difference
+    is_globe   distances are metres on the globe
 
     Conditions on two variables that are no compares are not here: they are judged of what the search finds.
     """
@@ -66,6 +70,7 @@ class Graph:
     compares: tuple[Compare, ...]
     constants: F64
     set_of: I64
+    is_globe: bool = False
 
     @property
     def size(self) -> int:
@@ -90,7 +95,9 @@ class Unbounded(Exception):
     """Two variables, by number, of which the second may come any time after the first."""
 
 
-def free(names: Sequence[str], n: int | None = None, set_of: Sequence[int] | None = None) -> Graph:
+def free(
+    names: Sequence[str], n: int | None = None, set_of: Sequence[int] | None = None, is_globe: bool = False
+) -> Graph:
     """Nothing asked yet, of one trigger or of n."""
     m = len(names)
     shape = (m, m) if n is None else (n, m, m)
@@ -102,7 +109,7 @@ def free(names: Sequence[str], n: int | None = None, set_of: Sequence[int] | Non
     sets = np.full(m, -1, np.int64) if set_of is None else np.asarray(set_of, np.int64)
     return Graph(
         tuple(names), after, until, near, no, far, no.copy(), near.copy(), far.copy(), (),
-        np.zeros((*shape[:-2], 0)), sets,
+        np.zeros((*shape[:-2], 0)), sets, is_globe,
     )  # fmt: skip
 
 
@@ -154,6 +161,8 @@ def complete(graph: Graph) -> Graph:
     if (is_endless := until >= FOREVER // 2).any():
         raise Unbounded(*np.argwhere(is_endless)[0][-2:].tolist())
     near = _near(graph.stated_near)
+    if graph.is_globe:
+        near = np.where(near >= ANY_DISTANCE, np.inf, near)
     far = _far(graph.stated_far, near)
     is_touching = (graph.stated_far == graph.stated_near) & (graph.far_strict | graph.near_strict)
     if (pair := _first((graph.stated_far > near) | is_touching)) is not None:

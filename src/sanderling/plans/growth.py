@@ -23,6 +23,7 @@ from sanderling.plans.plan import (
     PlannedTable,
     PlannedTree,
     Regions,
+    Replaced,
     StreamPlan,
     row_in,
 )
@@ -43,6 +44,16 @@ class Growth:
     more: tuple[StreamPlan, ...] = ()  # rows that came to tables, as regions of queries that were there
     gone: tuple[Gone, ...] = ()  # and rows that went
     tables: tuple[PlannedTable, ...] = ()  # what changed in tables that the merge stage reads
+    replaced: tuple[Replacement, ...] = ()  # queries that were there
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """A query that goes on as another; what is new of its regions stands in `more` and `gone`."""
+
+    replaced: Replaced
+    sql: str
+    streams: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +86,13 @@ def _grown_trees(old: tuple[PlannedTree, ...], growth: Growth) -> tuple[PlannedT
         is_left = ~np.isin(tree.queries, growth.dropped)
         if not is_left.all():
             kept = tree.constants.filter(pa.array(is_left)).combine_chunks()
-            tree = replace(tree, queries=tree.queries[is_left], constants=kept)
+            left = tuple(r for r in tree.replaced if r.query not in growth.dropped)
+            tree = replace(tree, queries=tree.queries[is_left], constants=kept, replaced=left)
         trees[tree.template.id] = tree
+    for one in growth.replaced:
+        for number, tree in trees.items():
+            if one.replaced.query in tree.queries:
+                trees[number] = replace(tree, replaced=(*tree.replaced, one.replaced))
     for new in growth.added.trees:
         came = replace(new, queries=new.queries + growth.first)
         known = trees.get(new.template.id)
@@ -94,7 +110,8 @@ def _grown_stream(
     is_dropped = np.isin(old.regions.query, growth.dropped)
     is_ended = np.isin(old.regions.query, growth.ended)
     is_spent = any(t.id in growth.spent for t in old.templates)
-    is_changed = more is not None or gone is not None
+    is_replaced = any(old.stream.name in one.streams for one in growth.replaced)
+    is_changed = more is not None or gone is not None or is_replaced
     if not (is_dropped.any() or is_ended.any() or is_spent or is_changed or len(new.templates)):
         return old
     changed = old
@@ -228,13 +245,16 @@ def new_focals(before: Plan, growth: Growth) -> dict[str, pa.Array]:
 def _grown_queries(old: PlannedQueries, growth: Growth) -> PlannedQueries:
     if len(old) < growth.first:
         return NO_QUERIES  # shards know no names and no texts
-    new, end = growth.added.queries, old.end.copy()
+    new, end, sql = growth.added.queries, old.end.copy(), old.sql
+    for one in growth.replaced:
+        number = one.replaced.query
+        sql = pa.concat_arrays([sql[:number], pa.array([one.sql], pa.string()), sql[number + 1 :]])
     end[growth.ended], end[growth.dropped] = growth.end, ALWAYS
     return PlannedQueries(
         pa.concat_arrays([old.names, new.names]), new.streams,
         np.concatenate([old.stream, new.stream]), np.concatenate([old.template, new.template]),
         np.concatenate([old.begin, new.begin]), np.concatenate([end, new.end]),
-        pa.concat_arrays([old.sql, new.sql]),
+        pa.concat_arrays([sql, new.sql]),
     )  # fmt: skip
 
 
@@ -244,4 +264,4 @@ def _each(regions: Regions, change: Any) -> Regions:
     return replace(regions, **{name: change(getattr(regions, name)) for name in names})
 
 
-__all__ = ["Gone", "Growth", "grown", "new_focals"]
+__all__ = ["Gone", "Growth", "Replacement", "grown", "new_focals"]

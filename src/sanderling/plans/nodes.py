@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from sanderling.plans.constraint_graph import Compare
 from sanderling.plans.expression import Expression
+from sanderling.plans.window import Refresh
 from sanderling.types import SqlType
 
 COUNT, SUM, AVG, MIN, MAX, STDDEV = "count", "sum", "avg", "min", "max", "stddev"
@@ -25,6 +26,8 @@ class Branch:
     number: int
     types: tuple[SqlType, ...]
     alias: str = field(default="", compare=False)  # as its author calls the stream
+    refresh: Refresh | None = None  # its rows are told then only
+    is_waited: bool = False  # of a pattern: told of those only that a run waits for
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +73,8 @@ class Select:
 class Near:
     """That two places are no further apart than a radius (or nearer, if `is_open`).
 
-    Compared as squares in doubles: dx·dx + dy·dy <= r·r. Places are columns (x, y) of either side.
+    Compared as squares in doubles: dx·dx + dy·dy <= r·r; on the globe those of chords. Places are columns
+    (x, y) of either side.
     """
 
     left: tuple[int, int]
@@ -78,6 +82,7 @@ class Near:
     radius: Expression  # of constants alone
     is_open: bool = False
     words: str = field(default="", compare=False)
+    is_globe: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +104,84 @@ class Join:
     @property
     def types(self) -> tuple[SqlType, ...]:
         return (*self.left.types, *self.right.types)
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """NN: each left row with the first k rows of the right side of its query, by how far they are away.
+
+    Squares are compared, in doubles. Where they are equal, the columns `ties` of the right side say who comes
+    first, the smaller and NULL before. `other`: rows that have the left row's own key, columns of both sides,
+    are none of its neighbours.
+    """
+
+    left: Node
+    right: Node
+    left_place: tuple[int, int]
+    right_place: tuple[int, int]
+    k: int
+    ties: tuple[int, ...]
+    other: tuple[int, int] | None = None
+    words: str = field(default="", compare=False)
+    is_globe: bool = False
+
+    @property
+    def types(self) -> tuple[SqlType, ...]:
+        return (*self.left.types, *self.right.types)
+
+
+@dataclass(frozen=True, slots=True)
+class FocalPoints:
+    """The places that NEARBY looks around, for each query: rows of a table, or, without one, some that are
+    written.
+    """
+
+    table: Node | None
+    written: tuple[tuple[float, float], ...]
+    types: tuple[SqlType, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Company:
+    """STAY_WITHIN: pairs of keys whose places have been no further apart than a radius for `stay`.
+
+    Persisting over a Join that is Near, of sides that have one row a key. Of either side it has the key; by
+    side `keys` and `places` are columns. Where both sides are one node, a pair is there either way round.
+    """
+
+    left: Node
+    right: Node
+    keys: tuple[int, int]
+    places: tuple[tuple[int, int], tuple[int, int]]
+    radius: Expression  # of constants alone, as is the stay, in microseconds
+    stay: Expression
+    tick_us: int
+    is_globe: bool = False
+    words: str = field(default="", compare=False)
+
+    @property
+    def types(self) -> tuple[SqlType, ...]:
+        return (self.left.types[self.keys[0]], self.right.types[self.keys[1]])
+
+
+@dataclass(frozen=True, slots=True)
+class Latest:
+    """Of each tile, a column, the last n rows that have come, by time and key; rows only come.
+
+    `table` has the tiles that there are, by their key: one that goes takes its rows along. Without a table
+    they are there for ever.
+    """
+
+    child: Node
+    table: Node | None
+    tile: int
+    key: int
+    time: int
+    n: int
+
+    @property
+    def types(self) -> tuple[SqlType, ...]:
+        return self.child.types
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +277,41 @@ class SetOperation:
         return self.left.types
 
 
+@dataclass(frozen=True, slots=True)
+class Persisting:
+    """Of each key that has been there for `stay`, without a break longer than `grace`, the row it shows.
+
+    That is the smallest of its rows, and in a break the last one. Where it becomes another, `goes_on` has to
+    hold, or the key is there anew: it reads the row, and behind it the one before. Durations are
+    microseconds, of constants alone.
+    """
+
+    child: Node
+    keys: tuple[int, ...]
+    stay: Expression
+    grace: Expression
+    goes_on: Expression | None
+    tick_us: int
+    is_unbroken: bool = False  # whatever the query, there is no grace
+
+    @property
+    def types(self) -> tuple[SqlType, ...]:
+        return self.child.types
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The rows as they were when they were last looked at; before the first look none."""
+
+    child: Node
+    refresh: Refresh
+    tick_us: int
+
+    @property
+    def types(self) -> tuple[SqlType, ...]:
+        return self.child.types
+
+
 # What every branch of a trigger begins with: time in microseconds, key, x, y.
 EVENT_COLUMNS = 4
 
@@ -260,10 +378,88 @@ class Solve:
     index: str
     tick_us: int
     halos: tuple[Expression, ...] = ()
+    is_globe: bool = False  # places are longitude and latitude, distances metres; halos those of the flat map
 
     @property
     def types(self) -> tuple[SqlType, ...]:
         return tuple(self.branches[v.branch].types[c] for v in self.variables for c in v.shown)
+
+
+# What a run shows of a step besides its columns, and of itself.
+COLUMN, REACHED, ENTERED, OUTCOME = "column", "reached", "entered", "outcome"
+
+
+@dataclass(frozen=True, slots=True)
+class PatternStep:
+    """A step where it stands in a pattern: the rows of one of its presences, waited for by a key.
+
+    `of` says by which values: of steps before it, each by its number and its place among what is kept there.
+    """
+
+    presence: int
+    stay: Expression  # microseconds, of constants alone
+    of: tuple[tuple[int, int], ...] = ()
+    is_entering: bool = False
+    is_leaving: bool = False
+    times: int = 1
+    name: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class PatternBound:
+    """At most so long, of constants alone, after a position was reached; the first step is number 0."""
+
+    within: Expression
+    of: int
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Of these steps one, or all, are to be reached within all bounds, and none of `nots` before or with it.
+
+    Without steps it is reached when its bounds are.
+    """
+
+    steps: tuple[int, ...]
+    is_all: bool
+    nots: tuple[int, ...]
+    bounds: tuple[PatternBound, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownOfRun:
+    """A column of a match: what of which step; a column by its place among what is kept there."""
+
+    step: int
+    what: str
+    place: int
+    type: SqlType
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A run for each stay in the first step that is long enough; each is told for ever, as it ends.
+
+    Presences are who is in a step, by key, since when; the first is that of the first step, and says how long
+    a stay there has to be. `kept` has by presence the columns that a run remembers once it has reached it.
+    `may_wait`: which of them need only be known of the keys that a run waits for, from then on.
+    """
+
+    presences: tuple[Persisting, ...]
+    kept: tuple[tuple[int, ...], ...]
+    steps: tuple[PatternStep, ...]
+    positions: tuple[Position, ...]
+    shown: tuple[ShownOfRun, ...]
+    where: Expression | None
+    is_first: bool
+    has_timeouts: bool
+    is_skipping: bool
+    tick_us: int
+    may_wait: tuple[bool, ...] = ()
+
+    @property
+    def types(self) -> tuple[SqlType, ...]:
+        return tuple(shown.type for shown in self.shown)
 
 
 Node = (
@@ -272,12 +468,19 @@ Node = (
     | Exchange
     | Select
     | Join
+    | Neighbours
+    | FocalPoints
+    | Company
+    | Latest
     | Aggregate
     | Distinct
     | First
     | Union
     | SetOperation
+    | Persisting
+    | Sample
     | Solve
+    | Match
 )
 
 
@@ -286,10 +489,12 @@ def is_table(node: Node) -> bool:
     match node:
         case TableRows():
             return True
-        case Branch() | Solve():
+        case Branch() | Solve() | Match() | FocalPoints():
             return False
         case Join(left=left, right=right) | SetOperation(left=left, right=right):
             return is_table(left) and is_table(right)
+        case Neighbours(left=left) | Company(left=left):
+            return is_table(left)
         case Union(children):
             return all(is_table(child) for child in children)
         case _:
@@ -301,12 +506,18 @@ def children_of(node: Node) -> tuple[Node, ...]:
     match node:
         case Branch() | TableRows():
             return ()
-        case Join(left=left, right=right) | SetOperation(left=left, right=right):
-            return (left, right)
+        case Join() | SetOperation() | Neighbours() | Company():
+            return (node.left, node.right)
+        case FocalPoints(table):
+            return () if table is None else (table,)
+        case Latest(child, table):
+            return (child,) if table is None else (child, table)
         case Union(children):
             return children
         case Solve(branches):
             return branches
+        case Match(presences):
+            return tuple(presence.child for presence in presences)
         case _:
             return (node.child,)
 
@@ -332,6 +543,17 @@ def solve_of(node: Node) -> Solve | None:
             return None
         node = children[0]
     return node
+
+
+def match_of(node: Node) -> Match | None:
+    """What finds the matches, where the tree is a pattern's."""
+    under = node.child if isinstance(node, Select) else node
+    return under if isinstance(under, Match) else None
+
+
+def is_told_only(root: Node) -> bool:
+    """Whether there is no answer: what a trigger or a pattern tells is never taken back."""
+    return solve_of(root) is not None or match_of(root) is not None
 
 
 def numbered(root: Node) -> dict[Node, int]:

@@ -54,6 +54,11 @@ def inside(template: int) -> OperatorId:
     return OperatorId(f"inside {template}")
 
 
+def begun(template: int) -> OperatorId:
+    """Objects that a pattern's runs began to wait for: how many, and how many of them were there already."""
+    return OperatorId(f"begun {template}")
+
+
 def where(template: int) -> OperatorId:
     return OperatorId(f"where {template}")
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +26,9 @@ from sanderling.plans.window import Window
 from sanderling.space.geometry import Geometry
 from sanderling.space.motion import Places, placed
 from sanderling.types import SqlType
+
+if TYPE_CHECKING:
+    from sanderling.space.pose import Poses  # has something to compile
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +65,7 @@ class Template:
     window: Window | None = None
     is_branch: bool = False  # its consumers are trees; else subscribers
     is_sighted: bool = False  # a branch of triggers: a reading comes once, with the queries that take it
+    is_waited: bool = False  # a branch of patterns: looked at for those only that a run waits for
 
     @property
     def over(self) -> Over:
@@ -139,8 +144,12 @@ class Regions:
         return Geometry(self.kind[ids], self.a[ids], self.b[ids], self.c[ids], self.d[ids])
 
     def at(self, ids: npt.NDArray[np.int64], places: Places) -> Geometry:
-        """Some regions as they are while focal objects are at these places, which is by tick."""
+        """Some regions as they are while focal objects are at these places, which is by tick; none posed."""
         return placed(self.written(ids), self.focal[ids], places)
+
+    def posed(self, ids: npt.NDArray[np.int64], poses: Poses, places: Places, tick: int) -> Geometry:
+        """The same of regions some of which have poses."""
+        return poses.at(self.written(ids), ids, self.focal[ids], places, tick)
 
     def is_gone(self, tick: int, ready: int) -> npt.NDArray[np.bool_]:
         """Whose row is not there any more at a tick; versions from `ready` on count for nothing yet."""
@@ -206,9 +215,23 @@ class StreamPlan:
         """All windows of queries, each once."""
         return tuple(dict.fromkeys(t.window for t in self.templates if t.window is not None))
 
+    @property
+    def is_waited(self) -> npt.NDArray[np.bool_]:
+        """By region whether it is looked at for those only that a pattern's runs wait for."""
+        return np.isin(self.regions.template, [t.id for t in self.templates if t.is_waited])
+
     def is_over(self, over: Over) -> npt.NDArray[np.bool_]:
         """By region whether its query looks at these readings."""
         return np.isin(self.regions.template, [t.id for t in self.templates if t.over is over])
+
+
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    """A query of a tree has other constants, a row of them, from a tick on; ALWAYS: once it is heard of."""
+
+    query: int
+    tick: int
+    constants: pa.Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +250,7 @@ class PlannedTree:
     tables: tuple[str, ...]
     queries: npt.NDArray[np.int64]
     constants: pa.Table
+    replaced: tuple[Replaced, ...] = ()
 
     @property
     def is_merged(self) -> bool:
@@ -358,7 +382,8 @@ Plans = Callable[[int], Plan]
 
 __all__ = [
     "ALWAYS", "NEVER", "NO_NEAREST", "NO_QUERIES", "Nearest", "OutputColumn", "Over", "Plan",
-    "PlannedQueries", "PlannedQuery", "PlannedTable", "PlannedTree", "Plans", "Regions", "StreamPlan",
+    "PlannedQueries", "PlannedQuery", "PlannedTable", "PlannedTree", "Plans", "Regions", "Replaced",
+    "StreamPlan",
     "Template",
 ]  # fmt: skip
 

@@ -23,7 +23,7 @@ ValueOf = Callable[[Expression], Any]
 def stated(node: Solve, value_of: ValueOf, n: int | None = None) -> Graph:
     """What is asked, and not yet what follows; of one trigger, or of n of them."""
     variables = node.variables
-    graph = free([v.name for v in variables], n, [v.set_of for v in variables])
+    graph = free([v.name for v in variables], n, [v.set_of for v in variables], node.is_globe)
     for time in node.times:
         least, most = (None if b is None else value_of(b) for b in (time.least, time.most))
         between(graph, time.i, time.j, least, most)

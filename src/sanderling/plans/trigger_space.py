@@ -1,8 +1,8 @@
 """Whether a trigger can be searched place by place, and how far from where it is an event has to be known.
 
-The plane is cut into tracts. A solution is told where the event is that completes it, so an event has to be
-known as far away as one may be that comes with it or after it: its halo. Where all pairs of variables are
-bounded in distance, all halos are.
+The plane, or the flat map of the globe, is cut into tracts. A solution is told where the event is that
+completes it, so an event has to be known as far away as one may be that comes with it or after it: its halo.
+Where all pairs of variables are bounded in distance, all halos are.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 from sanderling.arrays import F64
 from sanderling.plans.constraint_graph import SLACK, Graph
 from sanderling.plans.nodes import Variable
+from sanderling.space.sphere import FOLD_STRETCH, MAP_SLACK
 
 # A tract is at least so many halos wide. The wider, the fewer events are needed in two of them; the narrower,
 # the more of them there are to share out. From two on an event reaches at most one neighbour each way.
@@ -37,7 +38,8 @@ def halos_of(graph: Graph, variables: Sequence[Variable], branches: int) -> list
     """By branch, of a completed graph without an unbounded pair; what always comes last needs none."""
     m = len(variables)
     is_waited_for = (graph.until >= 0) & ~np.eye(m, dtype=np.bool_)
-    reach = np.where(is_waited_for, graph.near * (1 + SLACK) + LEAST, 0.0).max(axis=-1)
+    near = graph.near * FOLD_STRETCH + MAP_SLACK if graph.is_globe else graph.near
+    reach = np.where(is_waited_for, near * (1 + SLACK) + LEAST, 0.0).max(axis=-1)
     return [max(float(reach[v]) for v in range(m) if variables[v].branch == b) for b in range(branches)]
 
 

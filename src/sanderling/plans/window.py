@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sanderling.arrays import I64
 from sanderling.clock import show_duration
 from sanderling.plans.columns import name_of
 from sanderling.plans.expression import Expression
@@ -41,6 +42,36 @@ class Window:
     def is_of_all(self) -> bool:
         """Whether no shard knows by itself what is in it."""
         return self.reach > 0
+
+
+@dataclass(frozen=True, slots=True)
+class Refresh:
+    """EVERY dt: a window is looked at in the ticks that contain from + m · dt, and is in between as it was.
+
+    Promise (tests/operate/test_refresh.py): the tick that is found is the first of these that is not before.
+    """
+
+    every_us: int
+    from_us: int = 0
+
+    def ticks(self, ticks: I64, tick_us: int) -> I64:
+        """The ticks at which what happens in these is told."""
+        m = (ticks - tick_us - self.from_us) // self.every_us + 1
+        return -(-(self.from_us + m * self.every_us) // tick_us) * tick_us
+
+    @property
+    def words(self) -> str:
+        """How EXPLAIN shows it."""
+        return f"every {show_duration(self.every_us)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Coming(Window):
+    """Every reading, as it comes: none ever leaves, and none is kept."""
+
+    @property
+    def words(self) -> str:
+        return "every one as it comes"
 
 
 @dataclass(frozen=True, slots=True)

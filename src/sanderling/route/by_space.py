@@ -28,6 +28,7 @@ from sanderling.plans.nodes import solve_of
 from sanderling.plans.plan import Plan
 from sanderling.plans.trigger_space import WHOLE, side_of
 from sanderling.route.sightings import lists_in, lists_of
+from sanderling.space.metric import laid_flat
 
 X, Y = by_place(2), by_place(3)  # of a branch's rows (plan/trigger/branches.py)
 
@@ -54,6 +55,7 @@ class Tracts:
     queries: I64  # in order
     halo: F64  # by trigger and branch
     side: F64
+    is_globe: bool = False  # tracts are of the flat map, and so are the places that are asked about
 
     @classmethod
     def of(cls, node: nodes.Solve, queries: I64, constants: pa.Table) -> Tracts:
@@ -61,7 +63,7 @@ class Tracts:
         some = [constants.column(name).to_numpy() for c in node.halos for name in c.reads]
         halo = np.stack(some, axis=1).astype(np.float64)
         # In one tract that holds all, every event is at home.
-        return cls(queries, np.where(halo == WHOLE, 0.0, halo), side_of(halo.max(axis=1)))
+        return cls(queries, np.where(halo == WHOLE, 0.0, halo), side_of(halo.max(axis=1)), node.is_globe)
 
     def home(self, query: I64, x: F64, y: F64, partitions: int) -> I64:
         """By event its merge partition."""
@@ -79,7 +81,7 @@ class Tracts:
     def shared_out(self, branch: int, rows: pa.Table, partitions: int) -> Iterator[tuple[int, pa.Table]]:
         """Sightings of a branch by merge partition."""
         start, query = lists_in(rows)
-        x, y = floats(rows.column(X)), floats(rows.column(Y))
+        x, y = laid_flat(floats(rows.column(X)), floats(rows.column(Y)), self.is_globe)
         to = all_reached(start, query, x, y, self.sides(), self.halos(branch), partitions)
         return _shares(rows, start, query, to, partitions)
 

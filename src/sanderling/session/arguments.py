@@ -26,6 +26,12 @@ def whole(what: str, value: object, least: int, most: int) -> int:
     return value
 
 
+def yes_or_no(what: str, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise _refused(what, value, "neither True nor False", "give True or False")
+    return value
+
+
 def seconds(what: str, value: object) -> float:
     """How long to wait; for ever is the longest that a clock can count."""
     if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0:  # which NaN is not

@@ -23,10 +23,11 @@ from sanderling.deliver.log import BLOB, Log
 from sanderling.errors import ODD_CHARACTER, SanderlingError, SessionError, did_you_mean
 from sanderling.figures.figures import Tally
 from sanderling.plan.grow.living import Change
-from sanderling.plans.nodes import solve_of
+from sanderling.plans.nodes import is_told_only
 from sanderling.plans.plan import ALWAYS, Plan, Template
 from sanderling.route.controls import activate, announce, ask, mark
 from sanderling.route.parcels import parcel_of
+from sanderling.session.reader import Listener, Reader
 from sanderling.session.rows import signed, unsigned
 from sanderling.session.subscription import Subscription
 from sanderling.state.sealed import broken, read_json, write_json
@@ -56,7 +57,8 @@ class Desk:
         self._dropped: dict[int, list[int]] = {}
         self._gone: set[int] = set()  # queries that no shard has any more
         self._asked: dict[int, Callable[[list[Batch]], None]] = {}
-        self._subscribed: dict[int, list[Subscription]] = {}
+        self._subscribed: dict[int, list[Reader]] = {}
+        self._listeners: list[Listener] = []
         self.figures = Tally()  # of this run
 
     @property
@@ -108,7 +110,7 @@ class Desk:
             "session.no_query", f'there is no query "{name}"', did_you_mean(name, self.names())
         )
 
-    def _template(self, number: int) -> Template:
+    def template_of(self, number: int) -> Template:
         assert self._plan is not None
         return self._templates[int(self._plan.queries.template[number])]
 
@@ -127,7 +129,7 @@ class Desk:
         until = time.monotonic() + timeout
         while True:
             try:
-                return unsigned(self._template(number), told.result(SECONDS_BETWEEN_LOOKS))
+                return unsigned(self.template_of(number), told.result(SECONDS_BETWEEN_LOOKS))
             except TooLate:
                 e = self._why_over()
                 if e is None and time.monotonic() > until:
@@ -142,31 +144,49 @@ class Desk:
     def subscribe(self, name: str, most_rows: int) -> Subscription:
         number = self.number_of(name)
         subscription = Subscription(name, most_rows, self._why_over)
-        template = self._template(number)
-        if self._is_trigger(template):  # there is no answer to wait for, and no alert to be missed meanwhile
+        if self.is_told_only(number):  # there is no answer to wait for, and no alert to be missed meanwhile
             self._add(number, subscription)
-            return subscription
-
-        def begin(batches: list[Batch]) -> None:
-            whole = signed(template, [b.table for b in batches])
-            if whole is not None:
-                subscription.give(whole)
-            self._add(number, subscription)
-
-        self._ask(number, begin)
+        else:
+            self.read_along(number, subscription)
         return subscription
 
-    def _is_trigger(self, template: Template) -> bool:
-        trees = () if self._plan is None else self._plan.trees
-        return any(t.template.id == template.id and solve_of(t.root) is not None for t in trees)
+    def read_along(self, number: int, reader: Reader) -> None:
+        """Whoever reads a query along: its whole answer, then each of its updates from the next batch on."""
+        template = self.template_of(number)
 
-    def _add(self, number: int, subscription: Subscription) -> None:
+        def begin(batches: list[Batch]) -> None:
+            reader.begin(signed(template, [b.table for b in batches]))
+            self._add(number, reader)
+
+        self._ask(number, begin)
+
+    def listen(self, listener: Listener) -> None:
+        """One more that hears of every batch, when its updates have been given to their readers."""
+        self._listeners.append(listener)
+
+    def forget(self, listener: Listener) -> None:
+        self._listeners.remove(listener)
+
+    def is_told_only(self, number: int) -> bool:
+        """Whether it tells alerts or matches, and holds nothing."""
+        template = self.template_of(number)
+        trees = () if self._plan is None else self._plan.trees
+        return any(t.template.id == template.id and is_told_only(t.root) for t in trees)
+
+    def streams_of(self, number: int) -> tuple[str, ...]:
+        """All of them have closed a tick before it is told."""
+        assert self._plan is not None
+        queries, template = self._plan.queries, int(self._plan.queries.template[number])
+        trees = [tree.streams for tree in self._plan.trees if tree.template.id == template]
+        return trees[0] if trees else (queries.streams[queries.stream[number]],)
+
+    def _add(self, number: int, reader: Reader) -> None:
         with self._lock:
             is_gone = number in self._gone  # dropped between the question and its answer
             if not is_gone:
-                self._subscribed.setdefault(number, []).append(subscription)
+                self._subscribed.setdefault(number, []).append(reader)
         if is_gone:
-            subscription.end()
+            reader.end()
 
     # ----- what comes in, from the courier's thread
 
@@ -181,13 +201,15 @@ class Desk:
             if (then := self._asked.pop(number_asked, None)) is not None:
                 then([b for b in batches if b.kind == Kind.ANSWER and b.ask == number_asked])
         self._activate(max((m.version for m in marks), default=-1), batches)
+        for listener in list(self._listeners):
+            listener(number, batches)
         self.delivered = number
         write_json(self._path, KIND, {"delivered": self.delivered, "activated": self._activated})
 
     def _give(self, batches: list[Batch]) -> None:
         """To each reader the rows of its query, of all shards together: only so they are in order."""
         for number, readers in list(self._subscribed.items()):
-            template = self._template(number)
+            template = self.template_of(number)
             rows = [_of(number, b.table) for b in batches if b.template == template.id]
             told = signed(template, rows)
             for reader in list(readers) if told is not None else []:

@@ -20,19 +20,21 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from sanderling.catalog import Stream
 from sanderling.deliver.courier import Courier
 from sanderling.deliver.sinks.sink import Sink
 from sanderling.errors import ConfigError, SanderlingError, SessionError, StateError, did_you_mean
 from sanderling.ingest.files import refuse_no_folder
 from sanderling.language.script import read_script
-from sanderling.language.statements import DescribeQuery, Explain, Show
+from sanderling.language.statements import DescribeQuery, DescribeRegion, Explain, Show
 from sanderling.plan.grow.living import Change, LivingPlan
 from sanderling.plan.grow.table_changes import read_in
 from sanderling.plan.listing import Listing
-from sanderling.session.arguments import seconds, shown, text, whole
+from sanderling.session.arguments import folder, seconds, shown, text, whole, yes_or_no
 from sanderling.session.desk import Desk, names_in
 from sanderling.session.journal import SAID, STARTED, Journal, Line
 from sanderling.session.kept_tables import KeptTables
+from sanderling.session.posting import Posting, folder_of
 from sanderling.session.subscription import Subscription
 from sanderling.settings import Settings
 from sanderling.spark.checkpoint import agree, digest_of, session_note, working_in
@@ -50,7 +52,10 @@ from sanderling.spark.sources.updates import Wanted, updates_of
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from sanderling.server.serve import Server
+
 MOST_ROWS = 1_000_000
+ASKING = (Show, DescribeQuery, DescribeRegion, Explain)
 # Of a live stream: more than clocks go wrong by, and less than zones of time are apart.
 AHEAD = "10 minutes"
 
@@ -79,6 +84,8 @@ class Session:
         self._lock = threading.RLock()
         self._sources: dict[str, Source] = {}  # by stream
         self._sinks: list[Sink] = []  # beside the desk
+        self._servers: list[Server] = []
+        self.postings: dict[str, Posting] = {}  # by stream
         self._is_stopped = False
         self._fault: SanderlingError | None = None
         if spark is not None:
@@ -142,9 +149,12 @@ class Session:
         self, frame: DataFrame, *, name: str, key: str, time: str, location: tuple[str, str],
         gone: str | None = None, tick: str = "1 second", lateness: str = "0 seconds",
         stale_after: str | None = None, partition: str | None = None, idle_after: str | None = None,
-        ahead: str | None = AHEAD,
+        ahead: str | None = AHEAD, globe: bool = False,
     ) -> None:  # fmt: skip
-        """Declares a streaming DataFrame as a stream. After a restart it has to be given again."""
+        """Declares a streaming DataFrame as a stream. After a restart it has to be given again.
+
+        `globe`: its location is longitude and latitude, in degrees.
+        """
         self._refuse_stopped()
         _refuse_no_texts(name=name, key=key, time=time, tick=tick, lateness=lateness)
         options = {
@@ -156,6 +166,7 @@ class Session:
         said = {option: words for option, words in options.items() if words is not None}
         _refuse_no_texts(**said, **({"gone": gone} if gone is not None else {}))
         x, y = _pair(location)
+        on_globe = " ON GLOBE" if yes_or_no("globe", globe) else ""
         if not getattr(frame, "isStreaming", False):
             raise ConfigError(
                 "config.not_streaming", f'"{name}" is no streaming DataFrame', "use spark.readStream"
@@ -173,7 +184,7 @@ class Session:
         with self._lock:
             self.execute(
                 f"CREATE STREAM {_quoted(name)} ({listed}) KEY {_quoted(key)} TIME {_quoted(time)} "
-                f"LOCATION ({_quoted(x)}, {_quoted(y)}){gone_clause} "
+                f"LOCATION ({_quoted(x)}, {_quoted(y)}){on_globe}{gone_clause} "
                 f"WITH (tick = {_literal(tick)}, lateness = {_literal(lateness)}{more})"
             )
             self.add_source(name, Frame(name, frame))
@@ -182,15 +193,45 @@ class Session:
         """Where a stream that has no path is read from. After a restart it has to be given again."""
         self._sources[stream] = source
 
+    def receive(self, name: str) -> Posting:
+        """Readings of a stream that has no path are sent: to `post` of what comes back, or to a server.
+
+        After a restart it has to be said again; what was sent before is kept.
+        """
+        text("name", name, "name a stream")
+        with self._lock, _in_our_words():
+            stream = self._living.streams.get(name)
+            if stream is None or stream.path is not None:
+                known = [s.name for s in self._living.streams.values() if s.path is None]
+                raise SessionError(
+                    "session.no_stream", f'no stream "{name}" is without a path', did_you_mean(name, known)
+                )
+            if stream.name not in self.postings:
+                posting = Posting(stream, folder_of(self._work, stream.name))
+                self.postings[stream.name] = posting
+                self.add_source(stream.name, posting.source)
+            return self.postings[stream.name]
+
     def add_sink(self, sink: Sink) -> None:
         """One more that gets every batch, from the start on. After a restart it has to be given again."""
         self._sinks.append(sink)
+
+    @property
+    def streams(self) -> list[Stream]:
+        """Those that are declared."""
+        with self._lock:
+            return self._living.streams.values()
 
     @property
     def queries(self) -> list[str]:
         """The names of the queries that are registered."""
         with self._lock:
             return self._desk.names() if self._living.is_started else names_in(self._living.plan())
+
+    @property
+    def data(self) -> Path | None:
+        """The folder that paths in statements start from, if there is one."""
+        return self._data
 
     # ----- running
 
@@ -261,6 +302,8 @@ class Session:
                 return
             self._is_stopped = True
             failure = self._failure()
+            for server in self._servers:
+                server.stop()
             try:
                 self._runtime.stop(is_settled=True)
             finally:
@@ -309,6 +352,23 @@ class Session:
         self._refuse_stopped()
         wanted = Wanted(str((self._work / "said").resolve()), self._named, are_letters=True)
         return updates_of(self.spark, wanted)
+
+    def serve(
+        self, port: int = 0, host: str = "127.0.0.1", *, tokens: str | Path | None = None,
+        roads: str | Path | None = None,
+    ) -> Server:  # fmt: skip
+        """A server over this session, which runs: HTTP, WebSocket and the page (docs/server.md).
+
+        `tokens` is a file of tokens, `roads` a GeoJSON file to lie beneath the map. Port 0 is any free one.
+        """
+        from sanderling.server.serve import Server
+
+        whole("port", port, 0, 65_535)
+        text("host", host)
+        self._running()
+        server = Server(self, host, port, tokens=folder("tokens", tokens), roads=folder("roads", roads))
+        self._servers.append(server.start())
+        return server
 
     # ----- inside
 
@@ -401,7 +461,7 @@ def _in_our_words() -> Iterator[None]:
 
 def _only_shows(sql: str) -> bool:
     """Whether a text changes nothing."""
-    return len(sql) < 10_000 and all(isinstance(s, (Show, DescribeQuery, Explain)) for s in read_script(sql))
+    return len(sql) < 10_000 and all(isinstance(s, ASKING) for s in read_script(sql))
 
 
 def _as_table(listings: Iterable[Listing]) -> pa.Table | None:

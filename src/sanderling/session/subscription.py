@@ -102,6 +102,10 @@ class Subscription:
     def is_over(self) -> bool:
         return self._is_over
 
+    def begin(self, answer: pa.Table | None) -> None:
+        if answer is not None:
+            self.give(answer)
+
     def give(self, rows: pa.Table) -> None:
         """Never waits."""
         with self._changed:

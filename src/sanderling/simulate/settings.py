@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from sanderling.clock import timestamp_us
 from sanderling.errors import ConfigError
+from sanderling.simulate.globe import At, at_of
 
 START_US = 1_714_550_400_000_000  # 2024-05-01 08:00:00
 LEAST_STEP_S, MOST_STEP_S = 0.001, 86_400
@@ -24,6 +25,7 @@ class TrafficSettings:
     noise_m: float = 0.0  # standard deviation of a reported place, in x and in y
     skip: float = 0.0  # the chance that an object does not report in a step
     keeps_going: bool = False  # who arrives chooses another goal; buses always do
+    at: At | None = None  # where (0, 0) lies on the globe; None: on a plane
 
     def __post_init__(self) -> None:
         _refuse_outside("objects", self.objects, 1, 10_000_000)
@@ -49,6 +51,7 @@ def settings_of(
     noise_m: float,
     skip: float,
     keeps_going: bool,
+    at: str | None = None,
 ) -> TrafficSettings:
     """The settings as the command takes them."""
     _refuse_outside("step", step_s, LEAST_STEP_S, MOST_STEP_S)
@@ -58,4 +61,5 @@ def settings_of(
             "config.bad_option", f'--start "{start}" is not a time', "such as 2024-05-01 08:00:00"
         )
     step_us = round(step_s * 1_000_000)
-    return TrafficSettings(objects, new, step_us, start_us, seed, noise_m, skip, keeps_going)
+    place = None if at is None else at_of(at)
+    return TrafficSettings(objects, new, step_us, start_us, seed, noise_m, skip, keeps_going, place)

@@ -3,7 +3,7 @@
   ┌───────────── next step ─────────────┐
   ▼                                     │
 drive ──► arrived? ──► gone ──► left out ┘
-  new objects ──► report: id, ts, x, y, speed, heading, type, gone
+  new objects ──► report: id, ts, x, y (or lon, lat), speed, heading, type, gone
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from sanderling.arrays import F64, I64
 from sanderling.kernels.drive import drive, look, pick_goals
+from sanderling.simulate.globe import on_globe
 from sanderling.simulate.network import LIMIT_MPS, Network
 from sanderling.simulate.routes import Arcs, draw_goals, next_arcs
 from sanderling.simulate.settings import TrafficSettings
@@ -42,6 +43,8 @@ SCHEMA = pa.schema(
      ("speed", pa.float64()), ("heading", pa.float64()), ("type", pa.dictionary(pa.int8(), pa.string())),
      ("gone", pa.bool_())]
 )  # fmt: skip
+# On the globe a reading says where it is in degrees.
+ON_GLOBE = pa.schema([f.with_name({"x": "lon", "y": "lat"}.get(f.name, f.name)) for f in SCHEMA])
 
 
 @dataclass(slots=True)
@@ -73,6 +76,7 @@ class Traffic:
       seeded    the same network and settings give the same readings
       on roads  without noise every reading lies on an edge
       gone      an object that arrives says so once, at its goal, and is not heard of again
+      globe     a town on the globe has the same traffic: the place of each reading is only said otherwise
     """
 
     network: Network
@@ -102,6 +106,11 @@ class Traffic:
         self.limit_mps = LIMIT_MPS[self.arcs.arc_class]
         self.there = self._at_first()
         self.limit_mps = self._limits()
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of a reading."""
+        return SCHEMA if self.settings.at is None else ON_GLOBE
 
     @property
     def alive(self) -> int:
@@ -171,7 +180,9 @@ class Traffic:
         if settings.noise_m:
             x += self.report_chance.normal(0, settings.noise_m, len(x))
             y += self.report_chance.normal(0, settings.noise_m, len(y))
+        if settings.at is not None:
+            x, y = on_globe(x, y, settings.at)
         ts = np.full(len(x), settings.start_us + self.steps * settings.step_us)
         kinds = pa.DictionaryArray.from_arrays(pa.array(objects.kind), KIND_NAMES)
         columns = [objects.object_id, ts.view("datetime64[us]"), x, y, speed, heading, kinds, is_gone]
-        return pa.Table.from_arrays([pa.array(c) for c in columns], schema=SCHEMA)
+        return pa.Table.from_arrays([pa.array(c) for c in columns], schema=self.schema)

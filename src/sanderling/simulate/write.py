@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from sanderling import relational
 from sanderling.errors import ConfigError
 from sanderling.simulate.settings import TrafficSettings
-from sanderling.simulate.traffic import SCHEMA, Traffic
+from sanderling.simulate.traffic import Traffic
 
 # Steps are written together until they are worth a row group, which also bounds what is held in memory.
 ROWS_AT_ONCE = 100_000
@@ -25,7 +25,7 @@ MOST_STEPS = 100_000_000
 # Times that can be read again: the years 1 to 9999.
 FIRST_US, LAST_US = -62_135_596_800_000_000, 253_402_300_799_999_999
 
-PLAIN = pa.schema([f.with_type(pa.string()) if f.name == "type" else f for f in SCHEMA])
+PLACES = ("x", "y", "lon", "lat")
 
 
 class Writer(Protocol):
@@ -35,12 +35,12 @@ class Writer(Protocol):
 
 
 class ParquetWriter:
-    def __init__(self, path: Path):
+    def __init__(self, path: Path, schema: pa.Schema):
         # Places do not repeat and do not shrink; all else does. Without Arrow's own schema `type` is a
         # column of texts to every reader.
-        packed = {name: "none" if name in ("x", "y") else "lz4" for name in SCHEMA.names}
+        packed = {name: "none" if name in PLACES else "lz4" for name in schema.names}
         self.file = pq.ParquetWriter(
-            path, SCHEMA, use_dictionary=["ts", "speed", "heading", "type"], compression=packed,
+            path, schema, use_dictionary=["ts", "speed", "heading", "type"], compression=packed,
             column_encoding={"id": "DELTA_BINARY_PACKED"}, write_statistics=["id", "ts"], store_schema=False,
         )  # fmt: skip
 
@@ -52,19 +52,20 @@ class ParquetWriter:
 
 
 class CsvWriter:
-    def __init__(self, path: Path):
+    def __init__(self, path: Path, schema: pa.Schema):
         options = pacsv.WriteOptions(quoting_style="none", quoting_header="none")
-        self.file = pacsv.CSVWriter(path, PLAIN, write_options=options)
+        self.plain = pa.schema([f.with_type(pa.string()) if f.name == "type" else f for f in schema])
+        self.file = pacsv.CSVWriter(path, self.plain, write_options=options)
 
     def write(self, readings: pa.Table) -> None:
-        self.file.write_table(readings.cast(PLAIN))
+        self.file.write_table(readings.cast(self.plain))
 
     def close(self) -> None:
         self.file.close()
 
 
 class LinesWriter:
-    def __init__(self, path: Path):
+    def __init__(self, path: Path, schema: pa.Schema):
         self.file = path.open("wb")
 
     def write(self, readings: pa.Table) -> None:
@@ -80,7 +81,7 @@ class LinesWriter:
         self.file.close()
 
 
-WRITERS: dict[str, Callable[[Path], Writer]] = {
+WRITERS: dict[str, Callable[[Path, pa.Schema], Writer]] = {
     ".parquet": ParquetWriter, ".csv": CsvWriter, ".jsonl": LinesWriter,
 }  # fmt: skip
 
@@ -124,7 +125,7 @@ def write_steps(
     """So many steps of readings, into a file that is there only when it is complete."""
     readings = 0
     with _new_file(path) as partial:
-        writer = WRITERS[path.suffix](partial)
+        writer = WRITERS[path.suffix](partial, traffic.schema)
         try:
             # Beside the next steps, one batch behind them: it is most of the work.
             with ThreadPoolExecutor(1) as beside:
@@ -141,7 +142,7 @@ def write_steps(
 
 
 def _batches(traffic: Traffic, steps: int, progress: Callable[[int], object]) -> Iterator[pa.Table]:
-    held, rows = [SCHEMA.empty_table()], 0
+    held, rows = [traffic.schema.empty_table()], 0
     for done in range(1, steps + 1):
         readings = traffic.step()
         if readings.num_rows:  # there may be very many steps in which nobody is left

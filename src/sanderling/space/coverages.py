@@ -8,18 +8,24 @@ from __future__ import annotations
 
 import numpy as np
 
-from sanderling.arrays import I8, Bools
+from sanderling.arrays import F64, I8, Bools
 from sanderling.kernels.jit import jit_bare
-from sanderling.space import box, centred, disc, everywhere, polygon
+from sanderling.space import box, cap, centred, disc, everywhere, oblong, polygon, quadrangle
 from sanderling.space.box import BOX
+from sanderling.space.cap import CAP
 from sanderling.space.centred import CENTRED
 from sanderling.space.disc import DISC
 from sanderling.space.everywhere import EVERYWHERE
-from sanderling.space.metric import Box
+from sanderling.space.metric import LAT, LON, ON_PLANE, Box, map_bounds
+from sanderling.space.oblong import OBLONG
 from sanderling.space.polygon import POLYGON
+from sanderling.space.quadrangle import QUADRANGLE
 
 # By kind, which is saved with plans: a number is given once.
-COVERAGES = {BOX: box, DISC: disc, POLYGON: polygon, EVERYWHERE: everywhere, CENTRED: centred}
+COVERAGES = {
+    BOX: box, DISC: disc, POLYGON: polygon, EVERYWHERE: everywhere, CENTRED: centred,
+    CAP: cap, OBLONG: oblong, QUADRANGLE: quadrangle,
+}  # fmt: skip
 
 
 @jit_bare
@@ -39,6 +45,12 @@ def holds_place(kind: int, a: float, b: float, c: float, d: float, x: float, y: 
         return centred.holds(a, b, c, d, x, y)
     if kind == POLYGON:
         return polygon.holds(a, b, c, d, x, y)
+    if kind == CAP:
+        return cap.holds(a, b, c, d, x, y)
+    if kind == QUADRANGLE:
+        return quadrangle.holds(a, b, c, d, x, y)
+    if kind == OBLONG:
+        return oblong.holds(a, b, c, d, x, y)
     return everywhere.holds(a, b, c, d, x, y)
 
 
@@ -53,7 +65,44 @@ def bounds_of(kind: int, a: float, b: float, c: float, d: float) -> Box:
         return centred.bounds(a, b, c, d)
     if kind == POLYGON:
         return polygon.bounds(a, b, c, d)
+    if kind == CAP:
+        return cap.bounds(a, b, c, d)
+    if kind == QUADRANGLE:
+        return quadrangle.bounds(a, b, c, d)
+    if kind == OBLONG:
+        return oblong.bounds(a, b, c, d)
     return everywhere.bounds(a, b, c, d)
+
+
+@jit_bare
+def holds_at(kind: int, region: F64, q: int, x: float, y: float, places: F64, p: int) -> bool:
+    """Whether region q holds place p, whose first two columns are x and y (metric.py, `spread`)."""
+    a, b, c, d = region[q, 0], region[q, 1], region[q, 2], region[q, 3]
+    if places.shape[1] == ON_PLANE:
+        return holds_place(kind, a, b, c, d, x, y)
+    return holds_place(kind, a, b, c, d, places[p, LON], places[p, LAT])
+
+
+@jit_bare
+def bounds_at(kind: int, region: F64, q: int, at: F64) -> Box:
+    """As `bounds_of`, of region q, where places are as those of `at`; on the globe, of the map."""
+    a, b, c, d = region[q, 0], region[q, 1], region[q, 2], region[q, 3]
+    if at.shape[1] == ON_PLANE:
+        return bounds_of(kind, a, b, c, d)
+    if kind == CAP:
+        return map_bounds(a, b, c, d)
+    return everywhere.bounds(a, b, c, d)
+
+
+@jit_bare
+def follow_to(kind: int, region: F64, r: int, x: float, y: float, spots: F64, i: int) -> None:
+    """Region r is around the place x, y from now on, which on the globe is that of line i."""
+    if len(spots) == 0:
+        region[r, 0], region[r, 1] = x, y
+    elif kind == CAP:
+        region[r, 0], region[r, 1], region[r, 2] = spots[i, 2], spots[i, 3], spots[i, 4]
+    else:
+        region[r, 0], region[r, 1] = spots[i, LON], spots[i, LAT]
 
 
 @jit_bare
@@ -67,6 +116,12 @@ def size_of(kind: int, a: float, b: float, c: float, d: float) -> float:
         return centred.size(a, b, c, d)
     if kind == POLYGON:
         return polygon.size(a, b, c, d)
+    if kind == CAP:
+        return cap.size(a, b, c, d)
+    if kind == QUADRANGLE:
+        return quadrangle.size(a, b, c, d)
+    if kind == OBLONG:
+        return oblong.size(a, b, c, d)
     return everywhere.size(a, b, c, d)
 
 

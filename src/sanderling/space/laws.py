@@ -4,13 +4,26 @@ from __future__ import annotations
 
 from sanderling.arrays import F64
 from sanderling.kernels.jit import jit_bare
+from sanderling.space.globe_line import is_near_on_globe, is_nearer_on_globe
 from sanderling.space.line import is_near_line, is_nearer_line, side_of_line
-from sanderling.space.outline import BAND, CORRIDOR, OUTER_BAND, OUTER_BOX, OUTER_CORRIDOR, SIDE, SPOTS
+from sanderling.space.outline import (
+    ACROSS,
+    BAND,
+    CORRIDOR,
+    GLOBE_CORRIDOR,
+    OUTER_ACROSS,
+    OUTER_BAND,
+    OUTER_BOX,
+    OUTER_CORRIDOR,
+    OUTER_GLOBE_CORRIDOR,
+    SIDE,
+    SPOTS,
+)
 
 
 @jit_bare
 def holds(law: int, numbers: F64, first: int, last: int, x: float, y: float) -> bool:
-    """Whether an outline that GEOS need not be asked of holds a place within its bounds."""
+    """Whether an outline that GEOS need not be asked of holds a place."""
     if law == SIDE:
         side = side_of_line(numbers, first + 1, last, x, y)
         return bool(side == 0 or side == numbers[first])
@@ -25,8 +38,18 @@ def holds(law: int, numbers: F64, first: int, last: int, x: float, y: float) -> 
         return bool(one >= 0 and other >= 0) if law == BAND else bool(one <= 0 or other <= 0)
     if law == SPOTS:
         return is_spot(numbers, first, last, x, y)
-    is_in = numbers[first] < x < numbers[first + 2] and numbers[first + 1] < y < numbers[first + 3]
-    return law != OUTER_BOX or not is_in
+    if law == GLOBE_CORRIDOR:
+        return is_near_on_globe(numbers, first, last, x, y)
+    if law == OUTER_GLOBE_CORRIDOR:
+        return not is_nearer_on_globe(numbers, first, last, x, y)
+    left, low, right, high = numbers[first], numbers[first + 1], numbers[first + 2], numbers[first + 3]
+    if law == ACROSS:
+        return bool(x >= left or x <= right)
+    if law == OUTER_ACROSS:
+        return not bool(low < y < high and (x > left or x < right))
+    if law == OUTER_BOX:
+        return not bool(left < x < right and low < y < high)
+    return bool(left <= x <= right and low <= y <= high)
 
 
 @jit_bare

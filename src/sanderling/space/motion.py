@@ -1,7 +1,8 @@
 """Where regions are: still, where the plan says, or with their focal objects.
 
 still    as written
-focal    the first two numbers are where its focal object is, by the last reading of a tick; NaN: nowhere
+focal    the first two numbers are where its focal object is, by the last reading of a tick; NaN: nowhere.
+         Of a circle on the globe the first three, as a vector
 """
 
 from __future__ import annotations
@@ -20,10 +21,17 @@ def placed(written: Geometry, focal: I64, places: Places) -> Geometry:
     moving = np.flatnonzero(focal >= 0)
     if not len(moving):
         return written
+    from sanderling.space.cap import CAP, middle_of  # kernels, which who only has a plan does not need
+
     a, b = written.a.copy(), written.b.copy()
     for middle, place in zip((a, b), places, strict=True):
         middle[moving] = place[focal[moving]]
-    return written._replace(a=a, b=b)
+    caps = moving[written.kind[moving] == CAP]
+    if not len(caps):
+        return written._replace(a=a, b=b)
+    c = written.c.copy()
+    a[caps], b[caps], c[caps] = middle_of(*(place[focal[caps]] for place in places))
+    return written._replace(a=a, b=b, c=c)
 
 
 def hidden(geometry: Geometry, is_hidden: Bools) -> Geometry:

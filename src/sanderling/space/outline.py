@@ -6,6 +6,7 @@ ON LINE (…) WITHIN d               a corridor: all within d of its pieces; aro
 BAND (LINE (…), LINE (…))          between two lines
 EXTERIOR OF …                      all but the inside of an area, a side, a band or a corridor
 POLYGON, MULTIPOLYGON              as WKB
+SHIFT BY, SCALE BY                 any of them, with how it changes by itself (drift.py)
 
 The first byte is the law by which it holds places, then come its numbers; WKB begins with 0 or 1. Borders
 belong to whatever they are the border of.
@@ -21,6 +22,7 @@ import numpy as np
 import shapely
 
 from sanderling.arrays import F64
+from sanderling.space.drift import FORMAT, Motion
 
 Point = tuple[float, float]
 Piece = tuple[Point, Point]
@@ -28,6 +30,9 @@ Line = Sequence[Point]
 
 AREA, OUTER_AREA = 0, 2
 WITHIN_BOUNDS, OUTER_BOX, SPOTS, SIDE, CORRIDOR, OUTER_CORRIDOR, BAND, OUTER_BAND = range(3, 11)
+# On the globe: across the 180th meridian, and corridors in metres (globe.py).
+ACROSS, OUTER_ACROSS, GLOBE_CORRIDOR, OUTER_GLOBE_CORRIDOR = range(11, 15)
+MOVING = 15  # then a motion, and the outline as it is written
 
 WORDS = {
     AREA: "polygon",
@@ -40,7 +45,13 @@ WORDS = {
     OUTER_CORRIDOR: "exterior of a corridor",
     BAND: "band",
     OUTER_BAND: "exterior of a band",
+    ACROSS: "rectangle",
+    OUTER_ACROSS: "exterior of a rectangle",
+    GLOBE_CORRIDOR: "corridor",
+    OUTER_GLOBE_CORRIDOR: "exterior of a corridor",
 }
+# How many numbers corridors have that are around a single point.
+POINTS = {CORRIDOR: 3, OUTER_CORRIDOR: 3, GLOBE_CORRIDOR: 4, OUTER_GLOBE_CORRIDOR: 4}
 LEFT, RIGHT, ON = 1.0, -1.0, 0.0
 # Of corners of lines: the square of what is twice as far is finite.
 FARTHEST = 1e150
@@ -56,8 +67,11 @@ def law_of(outline: bytes) -> int:
 
 def word_of(outline: bytes) -> str:
     """What it is called. A corridor around a single point is a circle."""
-    word = WORDS[law_of(outline)]
-    return word.replace("corridor", "circle") if len(numbers_of(outline)) == 3 else word
+    if motion_of(outline) is not None:
+        return f"drifting {word_of(still_of(outline))}"
+    law = law_of(outline)
+    is_point = law in POINTS and len(numbers_of(outline)) == POINTS[law]
+    return WORDS[law].replace("corridor", "circle") if is_point else WORDS[law]
 
 
 def numbers_of(outline: bytes) -> F64:
@@ -81,7 +95,9 @@ def spots(points: Line) -> bytes:
 
 
 def rectangle(x1: float, y1: float, x2: float, y2: float) -> bytes:
-    return packed(WITHIN_BOUNDS, [min(x1, x2), min(y1, y2), max(x1, x2), max(y1, y2)])
+    """That it was written from right to left is remembered: on the globe it counts."""
+    backwards = [1.0] if x1 > x2 else []
+    return packed(WITHIN_BOUNDS, [min(x1, x2), min(y1, y2), max(x1, x2), max(y1, y2), *backwards])
 
 
 def circle(x: float, y: float, radius: float) -> bytes:
@@ -111,6 +127,10 @@ def flat(line: Line) -> list[float]:
 
 def exterior(of: bytes) -> bytes | None:
     """All but the inside; None of what has no inside."""
+    motion = motion_of(of)
+    if motion is not None:
+        outer = exterior(still_of(of))
+        return None if outer is None else moving(outer, motion)
     law, numbers = law_of(of), numbers_of(of)
     if law == AREA:
         return bytes([OUTER_AREA]) + of
@@ -121,6 +141,38 @@ def exterior(of: bytes) -> bytes | None:
     opposite = {WITHIN_BOUNDS: OUTER_BOX, BAND: OUTER_BAND, CORRIDOR: OUTER_CORRIDOR}
     opposite |= {outer: inner for inner, outer in opposite.items()}
     return packed(opposite[law], numbers) if law in opposite else None
+
+
+# ----- what changes by itself
+
+
+def moving(outline: bytes, motion: Motion) -> bytes:
+    return bytes([MOVING]) + motion.packed() + outline
+
+
+def motion_of(outline: bytes) -> Motion | None:
+    """How it changes by itself."""
+    return Motion.unpacked(outline[1 : 1 + FORMAT.size]) if outline[0] == MOVING else None
+
+
+def still_of(outline: bytes) -> bytes:
+    """As it is written."""
+    return outline[1 + FORMAT.size :] if outline[0] == MOVING else outline
+
+
+def middle_of(outline: bytes) -> Point | None:
+    """The middle of the bounds of what is drawn; None of lines that go on without end."""
+    law, numbers = law_of(outline), numbers_of(outline)
+    if law in (SIDE, BAND, OUTER_BAND):
+        return None
+    if law in (AREA, OUTER_AREA):
+        left, low, right, high = shapely.bounds(shapely.from_wkb(wkb_of(outline))).tolist()
+        return left / 2 + right / 2, low / 2 + high / 2
+    # Of a rectangle there are four numbers; one that is written backwards has a fifth.
+    some = slice(4) if law in (WITHIN_BOUNDS, OUTER_BOX) else slice(int(law != SPOTS), None)
+    x, y = numbers[some].reshape(-1, 2).T
+    # Halves: the sum of two coordinates may be too large for a number.
+    return float(x.min() / 2 + x.max() / 2), float(y.min() / 2 + y.max() / 2)
 
 
 # ----- lines
@@ -217,13 +269,14 @@ def _dot(u: Exact, v: Exact) -> Fraction:
 
 
 def bounds(outline: bytes) -> tuple[float, float, float, float]:
-    """A box that certainly holds every place that it holds."""
+    """A box that certainly holds every place that it holds, as it is written."""
+    outline = still_of(outline)
     law, numbers = law_of(outline), numbers_of(outline)
     if law == AREA:
         left, low, right, high = shapely.bounds(shapely.from_wkb(outline)).tolist()
         return left, low, right, high
     if law == WITHIN_BOUNDS:
-        left, low, right, high = numbers.tolist()
+        left, low, right, high = numbers[:4].tolist()
         return left, low, right, high
     if law == SPOTS:
         return _around(numbers, 0.0)

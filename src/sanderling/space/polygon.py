@@ -15,8 +15,9 @@ import shapely
 from sanderling.arrays import F64, Bools
 from sanderling.kernels.jit import jit_bare
 from sanderling.space import box
+from sanderling.space.globe import bounds as globe_bounds
 from sanderling.space.metric import Box
-from sanderling.space.outline import AREA, law_of
+from sanderling.space.outline import ACROSS, AREA, law_of, still_of
 from sanderling.space.outline import bounds as outline_bounds
 
 POLYGON = 2
@@ -24,12 +25,14 @@ WORD = "polygon"
 
 
 def numbers(outlines: Sequence[bytes | None]) -> tuple[F64, F64, F64, F64]:
+    outlines = [None if o is None else still_of(o) for o in outlines]
     is_area = [o is not None and law_of(o) == AREA for o in outlines]
     areas = [o if yes else None for o, yes in zip(outlines, is_area, strict=True)]
     around = shapely.bounds(shapely.from_wkb(np.array(areas, dtype=object))).reshape(len(outlines), 4)
     for place, (outline, yes) in enumerate(zip(outlines, is_area, strict=True)):
         if outline is not None and not yes:
-            around[place] = outline_bounds(outline)
+            find = outline_bounds if law_of(outline) < ACROSS else globe_bounds
+            around[place] = find(outline)
     left, low, right, high = (np.ascontiguousarray(around[:, i]) for i in range(4))
     return left, low, right, high
 

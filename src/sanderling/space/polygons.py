@@ -10,8 +10,9 @@ import numpy.typing as npt
 import shapely
 
 from sanderling.arrays import F64, I64, Bools, is_worth_compacting
-from sanderling.space.outline import OUTER_AREA, law_of, numbers_of, wkb_of
+from sanderling.space.outline import OUTER_AREA, law_of, numbers_of, still_of, wkb_of
 from sanderling.space.polygon import holds_exactly
+from sanderling.space.pose import NO_POSES, Poses
 from sanderling.space.raster import (
     BORDER,
     FIRST,
@@ -43,6 +44,7 @@ class Polygons:
     shapes: Shapes
     rasters: Rasters
     number: dict[bytes, int]  # of shapes
+    poses: Poses = NO_POSES  # where they are, by region
 
     def __len__(self) -> int:
         return len(self.shapes)
@@ -60,11 +62,17 @@ class Polygons:
         """Of some of the regions."""
         return self.rasters._replace(shape=self.rasters.shape[regions]) if len(self) else NO_RASTERS
 
-    def of(self, wkb: Sequence[bytes | None]) -> Polygons:
-        """The polygons of other regions; shapes that are known are not made again."""
+    def of(self, outlines: Sequence[bytes | None], follows: Bools | None = None) -> Polygons:
+        """The outlines of other regions; shapes that are known are not made again.
+
+        Some of the regions may follow focal objects.
+        """
+        follows = np.zeros(len(outlines), np.bool_) if follows is None else follows
+        poses = Poses.of(outlines, follows)
+        wkb = [None if outline is None else still_of(outline) for outline in outlines]
         asked = dict.fromkeys(shape for shape in wkb if shape is not None)
         if not asked:
-            return NO_POLYGONS
+            return replace(NO_POLYGONS, poses=poses)
         known = NO_POLYGONS if is_worth_compacting(len(self), len(asked)) else self
         new = [shape for shape in asked if shape not in known.number]
         areas = np.array([wkb_of(outline) for outline in new], dtype=object)
@@ -73,7 +81,7 @@ class Polygons:
         number = known.number | {shape: len(known) + i for i, shape in enumerate(new)}
         shape_of = np.array([-1 if shape is None else number[shape] for shape in wkb], np.int32)
         rasters = together(known.rasters, _rastered(new, shapes), shape_of)
-        return Polygons(np.concatenate([known.shapes, shapes]), rasters, number)
+        return Polygons(np.concatenate([known.shapes, shapes]), rasters, number, poses)
 
     def without_rasters(self) -> Polygons:
         """The reference twin: every place within the bounds is judged by GEOS."""

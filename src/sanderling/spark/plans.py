@@ -94,6 +94,11 @@ class PlanFolder:
         """All templates that there have been up to a version."""
         return _templates(self, version)
 
+    def is_merged(self, version: int) -> bool:
+        """Whether there has been anything for merge partitions up to a version: once there was, there may be
+        more, though nobody asks any longer."""
+        return _is_merged(self, version)
+
     def newest(self) -> int:
         return max(int(p.stem) for p in Path(self.path).iterdir() if p.suffix in (".plan", ".growth"))
 
@@ -131,6 +136,15 @@ def _templates(folder: PlanFolder, version: int) -> dict[int, Template]:
     return kept.value or {}
 
 
+@lru_cache(maxsize=8)
+def _is_merged(folder: PlanFolder, version: int) -> bool:
+    kept = _kept_for(_MERGED, folder)
+    while kept.version < version and not kept.value:
+        kept.version += 1
+        kept.value = (_added(folder, kept.version) if kept.version else folder.plan(0)).is_merged
+    return bool(kept.value)
+
+
 @dataclass(slots=True)
 class _Kept:
     """What has been gathered up to a version: the next one goes on from there."""
@@ -141,6 +155,7 @@ class _Kept:
 
 _FOLLOWED: dict[Hashable, _Kept] = {}
 _TEMPLATES: dict[Hashable, _Kept] = {}
+_MERGED: dict[Hashable, _Kept] = {}
 KEPT = 8
 
 

@@ -21,6 +21,7 @@ HELD = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # Signals that come closer together are one wish.
 PATIENCE_S = 10.0
 SECONDS_BETWEEN_LOOKS = 0.1
+A_MOMENT_S = 0.02
 
 Found = TypeVar("Found")
 
@@ -78,6 +79,34 @@ def turn_deaf() -> None:
             signal.signal(number, hear)
     # An interpreter that is taken down gives signals back to the system, which would end us by the next one.
     atexit.register(_ignore_all)
+
+
+@contextlib.contextmanager
+def raised_again(kind: type[BaseException]) -> Iterator[None]:
+    """Inside, an exception of this kind that a signal raised where Python drops it is raised again soon.
+
+    From a `__del__`, the callback of a weak reference, or a fork Python passes nothing on: it prints what
+    was raised, and goes on.
+    """
+    before = sys.unraisablehook
+
+    def hear(what: sys.UnraisableHookArgs) -> None:
+        lost = what.exc_value
+        if not isinstance(lost, kind):
+            before(what)
+            return
+
+        def again(number: int, frame: FrameType | None) -> None:
+            raise lost
+
+        signal.signal(signal.SIGALRM, again)
+        signal.setitimer(signal.ITIMER_REAL, A_MOMENT_S)
+
+    sys.unraisablehook = hear
+    try:
+        yield
+    finally:
+        sys.unraisablehook = before
 
 
 def _ignore_all() -> None:

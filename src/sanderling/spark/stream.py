@@ -13,9 +13,13 @@ from pyspark.sql.streaming.query import StreamingQuery
 from sanderling.spark.engines.inbox import Inbox, inbox_of
 from sanderling.spark.engines.stage import Stage
 from sanderling.spark.lasting import LastingQuery
+from sanderling.spark.merging import Merging
 from sanderling.spark.session import stream_settings
 from sanderling.spark.sources.control import Control
 from sanderling.spark.sources.source import Layout, Source
+
+# What a stage says, and which merge partition it is for.
+SAID = "merge int, blob binary"
 
 Take = Callable[[int, pa.Table], None]  # a batch's number and its blobs
 
@@ -29,15 +33,19 @@ def start_stream(
     """
     settings = stream_settings(layout.shards)
     with _set(spark, settings):
-        heard = (Control(), *sources) if layout.is_living else sources
+        # Spark asks one after the other what has come: what was told before a reading came is heard with it.
+        heard = (*sources, Control()) if layout.is_living else sources
         blobs = reduce(DataFrame.unionAll, (source.blobs(spark, layout) for source in heard))
         inbox = inbox_of(spark, layout.work)
-        said = _said(blobs, layout, inbox)
+        said = _stage("shard", blobs, layout, inbox)
+    merging = Merging(layout.work, layout.is_merged)
 
     def on_batch(batch: DataFrame, number: int) -> None:
-        said = batch.toArrow()
+        since = merging.since(number)
+        merged = batch if since is None else _stage("merge", batch, layout, inbox, since)
+        said = merged.toArrow()
         inbox.clear(number)
-        take(number, said)
+        take(number, said.select(["blob"]))
 
     writer = said.writeStream.foreachBatch(on_batch).outputMode("append")
     # Absolute: a colon in a relative path would be a scheme to Hadoop.
@@ -51,17 +59,12 @@ def start_stream(
     return LastingQuery(start)
 
 
-def _said(blobs: DataFrame, layout: Layout, inbox: Inbox) -> DataFrame:
-    """What shards, and merge partitions where queries need or may need them, have to say."""
-    plan, shards = layout.plan, layout.shards
-    is_merged = layout.is_living or plan.is_merged
+def _stage(name: str, rows: DataFrame, layout: Layout, inbox: Inbox, since: int = 0) -> DataFrame:
+    """Shards, or merge partitions: what they say of rows that are theirs by the column of this name."""
     # Absolute: workers may be elsewhere.
-    work = layout.work.resolve()
-    made_from = (layout.plans, plan.version, list(layout.keys), layout.settings, work, is_merged, inbox)
-    said = blobs.repartition(shards, "shard").mapInArrow(Stage("shard", *made_from), "merge int, blob binary")
-    if is_merged:
-        said = said.repartition(shards, "merge").mapInArrow(Stage("merge", *made_from), "blob binary")
-    return said.select("blob")
+    work, keys = layout.work.resolve(), list(layout.keys)
+    stage = Stage(name, layout.plans, layout.plan.version, keys, layout.settings, work, inbox, since)
+    return rows.repartition(layout.shards, name).mapInArrow(stage, SAID)
 
 
 @contextmanager

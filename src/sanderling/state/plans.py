@@ -8,19 +8,30 @@ from typing import TypeVar
 from sanderling.catalog import Column, Stream
 from sanderling.plans.constraint_graph import Compare
 from sanderling.plans.expression import Comparison, Expression
-from sanderling.plans.growth import Gone, Growth
+from sanderling.plans.growth import Gone, Growth, Replacement
 from sanderling.plans.nodes import (
     Aggregate,
     Branch,
+    Company,
     DistanceBound,
     Distinct,
     Exchange,
     First,
+    FocalPoints,
     Join,
+    Latest,
+    Match,
     Near,
+    Neighbours,
     Order,
+    PatternBound,
+    PatternStep,
+    Persisting,
+    Position,
+    Sample,
     Select,
     SetOperation,
+    ShownOfRun,
     Solve,
     Sum,
     TableRows,
@@ -37,10 +48,11 @@ from sanderling.plans.plan import (
     PlannedTable,
     PlannedTree,
     Regions,
+    Replaced,
     StreamPlan,
     Template,
 )
-from sanderling.plans.window import Lasting, Rows, RowsPerKey, Until, UntilNext
+from sanderling.plans.window import Coming, Lasting, Refresh, Rows, RowsPerKey, Until, UntilNext
 from sanderling.state.encoding import Encoding, Unreadable
 from sanderling.state.sealed import broken, read, write
 
@@ -48,10 +60,11 @@ T = TypeVar("T")
 
 CLASSES: tuple[type, ...] = (
     Column, Stream, Compare, Comparison, Expression, Gone, Growth, Nearest, OutputColumn, Plan,
-    PlannedQueries, PlannedTable, PlannedTree, Regions, StreamPlan, Template, Lasting, Rows,
-    RowsPerKey, Until, UntilNext, Aggregate, Branch,
-    Distinct, DistanceBound, Exchange, First, Join, Near, Order, Select, SetOperation, Solve, Sum, TableRows,
-    TimeBound, Union, Value, Variable,
+    PlannedQueries, PlannedTable, PlannedTree, Regions, StreamPlan, Template, Coming, Lasting, Rows,
+    RowsPerKey, Until, UntilNext, Refresh, Aggregate, Branch,
+    Company, Distinct, DistanceBound, Exchange, First, FocalPoints, Join, Latest, Near, Neighbours,
+    Order, Persisting, Sample, Select, SetOperation, Solve, Sum, TableRows, TimeBound, Union, Value, Variable,
+    Replaced, Replacement, Match, PatternBound, PatternStep, Position, ShownOfRun,
 )  # fmt: skip
 PLANS = Encoding(*CLASSES)
 

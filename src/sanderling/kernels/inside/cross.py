@@ -16,6 +16,7 @@ from sanderling.kernels.jit import jit, jit_bare
 from sanderling.kernels.nearest.cells import longer
 from sanderling.space.coverages import holds_place, plain_holds_place
 from sanderling.space.geometry import Geometry
+from sanderling.space.pose import own_place
 from sanderling.space.raster import INSIDE, NO_RASTERS, OUTSIDE, Rasters, side_of
 
 WAS, IS = 1, 2
@@ -54,12 +55,14 @@ class Rules(NamedTuple):
 @jit_bare
 def seen(
     kind: I8, a: F64, b: F64, c: F64, d: F64, shape: I32, raster: F64, cells: U8,
-    numbers: F64, r: int, x: float, y: float,
+    numbers: F64, pose: F64, r: int, x: float, y: float,
 ) -> int:  # fmt: skip
     """Whether a region holds a place: INSIDE or OUTSIDE, or of a polygon neither for sure."""
     if not holds_place(kind[r], a[r], b[r], c[r], d[r], x, y):
         return OUTSIDE
     if len(shape) and shape[r] >= 0:
+        if len(pose):
+            x, y = own_place(pose, r, x, y)
         return side_of(raster, cells, numbers, shape[r], x, y)
     return INSIDE
 
@@ -81,8 +84,8 @@ def look(
     cell, starts, region, column_of, line_of, wide = grid
     objects, old_x, old_y, new_x, new_y, changed, held, holds = moves
     watch, condition, without = rules
-    kind, a, b, c, d = new_geometry if is_new else old_geometry
-    kind_then, a_then, b_then, c_then, d_then = old_geometry if is_new else new_geometry
+    kind, a, b, c, d, pose = new_geometry if is_new else old_geometry
+    kind_then, a_then, b_then, c_then, d_then, pose_then = old_geometry if is_new else new_geometry
     here_x, here_y, here = (new_x, new_y, holds) if is_new else (old_x, old_y, held)
     there_x, there_y, there = (old_x, old_y, held) if is_new else (new_x, new_y, holds)
     shape, raster, cells, numbers = rasters
@@ -107,18 +110,21 @@ def look(
             rule = condition[r]
             side, other = OUTSIDE, OUTSIDE
             if here[rule, i]:
-                side = seen(kind, a, b, c, d, shape, raster, cells, numbers, r, x, y)
+                side = seen(kind, a, b, c, d, shape, raster, cells, numbers, pose, r, x, y)
             if side == OUTSIDE and not is_one_look:
                 continue
             if there[rule, i]:
                 other = seen(
-                    kind_then, a_then, b_then, c_then, d_then, shape, raster, cells, numbers, r, u, v
-                )
+                    kind_then, a_then, b_then, c_then, d_then, shape, raster, cells, numbers, pose_then,
+                    r, u, v,
+                )  # fmt: skip
             watched = watch[r]
             if len(shape) and side == INSIDE and other == INSIDE:
                 watched &= ~PLACE_BIT  # inside for sure, wherever it moved
             if side != OUTSIDE and other != OUTSIDE:
-                if is_new or not changed[i] & watched:
+                # Where a border came nearer, somebody who did not move may have crossed it.
+                is_sure = are_still or (side == INSIDE and other == INSIDE)
+                if is_new or (is_sure and not changed[i] & watched):
                     continue
             elif side == other:
                 continue

@@ -16,6 +16,7 @@ from sanderling.space.coverages import bounds_of
 from sanderling.space.geometry import Geometry
 from sanderling.space.metric import Box
 from sanderling.space.sizes import sizes
+from sanderling.space.sphere import FARTHEST_EAST
 
 CELLS_OF_WIDE = 1024
 FARTHEST_CELL = 2**40
@@ -58,9 +59,28 @@ def bucket_of(column: int, line: int, mask: int) -> int:
 
 
 @jit
+def run_of(part: int, x1: float, x2: float, cell: float) -> tuple[int, int]:
+    """The first column of bounds and the last; of what goes across the 180th meridian, in part 0 before it,
+    in part 1 behind it. No column is in both.
+    """
+    if x1 <= x2:
+        return (cell_of(x1, cell), cell_of(x2, cell)) if part == 0 else (0, -1)
+    if part == 0:
+        return cell_of(x1, cell), cell_of(FARTHEST_EAST, cell)
+    return cell_of(-FARTHEST_EAST, cell), min(cell_of(x2, cell), cell_of(x1, cell) - 1)
+
+
+@jit
+def columns_of(x1: float, x2: float, cell: float) -> int:
+    """How many columns bounds have."""
+    (first, last), (again, end) = run_of(0, x1, x2, cell), run_of(1, x1, x2, cell)
+    return last - first + 1 + max(end - again + 1, 0)
+
+
+@jit
 def is_wide(x1: float, y1: float, x2: float, y2: float, cell: float) -> bool:
     """Whether bounds fill too many cells; infinite ones do."""
-    columns = cell_of(x2, cell) - cell_of(x1, cell) + 1
+    columns = columns_of(x1, x2, cell)
     lines = cell_of(y2, cell) - cell_of(y1, cell) + 1
     return columns > CELLS_OF_WIDE or lines > CELLS_OF_WIDE or columns * lines > CELLS_OF_WIDE
 
@@ -76,7 +96,7 @@ def fill_grid(g: Any, cell: float) -> tuple[I64, I32, I64, I64, I32]:
         if is_wide(x1, y1, x2, y2, cell):
             n_wide += 1
             continue
-        entries += (cell_of(x2, cell) - cell_of(x1, cell) + 1) * (cell_of(y2, cell) - cell_of(y1, cell) + 1)
+        entries += columns_of(x1, x2, cell) * (cell_of(y2, cell) - cell_of(y1, cell) + 1)
     buckets = 1
     while buckets < entries:
         buckets *= 2
@@ -101,15 +121,17 @@ def fill_grid(g: Any, cell: float) -> tuple[I64, I32, I64, I64, I32]:
                 wide[n_wide] = i
                 n_wide += 1
                 continue
-            for cx in range(cell_of(x1, cell), cell_of(x2, cell) + 1):
-                for cy in range(cell_of(y1, cell), cell_of(y2, cell) + 1):
-                    b = bucket_of(cx, cy, buckets - 1)
-                    if is_placing:
-                        at = starts[b]
-                        region[at], column[at], line[at] = i, cx, cy
-                        starts[b] += 1
-                    else:
-                        starts[b + 1] += 1
+            for part in range(2):
+                first, last = run_of(part, x1, x2, cell)
+                for cx in range(first, last + 1):
+                    for cy in range(cell_of(y1, cell), cell_of(y2, cell) + 1):
+                        b = bucket_of(cx, cy, buckets - 1)
+                        if is_placing:
+                            at = starts[b]
+                            region[at], column[at], line[at] = i, cx, cy
+                            starts[b] += 1
+                        else:
+                            starts[b + 1] += 1
     # Placing moved every start to its end: shift back.
     for b in range(buckets, 0, -1):
         starts[b] = starts[b - 1]

@@ -12,6 +12,7 @@ import numpy as np
 from sanderling.arrays import F64, I32, I64
 from sanderling.kernels.inside.grid import bucket_of, cell_of
 from sanderling.kernels.jit import jit
+from sanderling.space.metric import ON_PLANE
 
 NOBODY = np.int32(-1)
 # A block has so many cells in a line, and there are at most so many counts of blocks.
@@ -37,13 +38,13 @@ class Cells(NamedTuple):
     crowd: I32
 
 
-def no_cells(cell: F64, level: I32) -> Cells:
-    """Points on their levels, all of them nowhere."""
+def no_cells(cell: F64, level: I32, width: int = ON_PLANE) -> Cells:
+    """Points on their levels, all of them nowhere; places have so many columns."""
     points = len(level)
     next_, previous, bucket = (np.full(points, NOBODY) for _ in range(3))
     head = np.full(1 << max(points - 1, 1).bit_length(), NOBODY)
     crowd = np.zeros(min(len(head), MOST_BLOCKS), np.int32)
-    return Cells(cell, level, head, next_, previous, bucket, np.full((points, 2), np.nan), crowd)
+    return Cells(cell, level, head, next_, previous, bucket, np.full((points, width), np.nan), crowd)
 
 
 @jit

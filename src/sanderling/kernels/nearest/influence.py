@@ -13,12 +13,12 @@ import numpy as np
 
 from sanderling.arrays import F64, I8, I32, I64, U64, Bools
 from sanderling.kernels.inside.grid import bucket_of, cell_of
-from sanderling.kernels.jit import jit
+from sanderling.kernels.jit import jit, jit_bare
 from sanderling.kernels.nearest.cells import NOBODY, longer, near, put
 from sanderling.kernels.nearest.nearest import INFINITE, find_nearest, is_nowhere
 from sanderling.kernels.nearest.seekers import Changes, FocalPlaces, Lists, Scene, Seekers, Sights
-from sanderling.space.coverages import bounds_of, holds_place, is_everywhere
-from sanderling.space.metric import around, beyond, squared
+from sanderling.space.coverages import bounds_at, follow_to, holds_at, is_everywhere
+from sanderling.space.metric import LAT, LON, apart, around_place, beyond
 
 # Asking an object whom it concerns costs about as much as a search; a wide query is a small part of it.
 LOOKS_AN_OBJECT = 16
@@ -56,13 +56,11 @@ def forget(q: int, c: int, sights: Any) -> None:
 
 
 @jit
-def influence_of(
-    x: float, y: float, kth: float, kind: int, a: float, b: float, c: float, d: float
-) -> tuple[float, float, float, float]:
+def influence_of(at: F64, q: int, kth: float, kind: int, region: F64) -> tuple[float, float, float, float]:
     """A box around all places that are within the k-th distance and in the region."""
-    x1, y1, x2, y2 = bounds_of(kind, a, b, c, d)
+    x1, y1, x2, y2 = bounds_at(kind, region, q, at)
     if kth < INFINITE:
-        left, low, right, high = around(x, y, kth)
+        left, low, right, high = around_place(at, q, kth)
         x1, y1, x2, y2 = max(x1, left), max(y1, low), min(x2, right), min(y2, high)
     return x1, y1, x2, y2
 
@@ -77,13 +75,10 @@ def listen(which: I32, condition: I32, sights: Any) -> None:
     )  # fmt: skip
     level_of, bucket = middles.level, middles.bucket
     for q in which:
-        x, y = place[q, 0], place[q, 1]
-        if is_nowhere(x, region[q, 0]):
+        if is_nowhere(place[q, 0], region[q, 0]):
             forget(q, condition[q], sights)
             continue
-        x1, y1, x2, y2 = influence_of(
-            x, y, kth[q], kind[q], region[q, 0], region[q, 1], region[q, 2], region[q, 3]
-        )
+        x1, y1, x2, y2 = influence_of(place, q, kth[q], kind[q], region)
         middle_x, middle_y = x1 / 2 + x2 / 2, y1 / 2 + y2 / 2
         size = max(x2 - middle_x, y2 - middle_y, 0.0)
         level = 0
@@ -108,13 +103,28 @@ def listen(which: I32, condition: I32, sights: Any) -> None:
 
 
 @jit
-def concerns(q: int, x: float, y: float, place: F64, kth: F64, kind: I8, region: F64) -> bool:
-    """Whether this place is in the query's influence."""
+def concerns(
+    q: int, x: float, y: float, places: F64, p: int, at: F64, kth: F64, kind: I8, region: F64
+) -> bool:
+    """Whether place p, whose first two columns are x and y, is in the query's influence."""
     # Not in a box beforehand: whatever else is fetched costs more than this.
-    return squared(x, y, place[q, 0], place[q, 1]) <= kth[q] and (
-        is_everywhere(kind[q])
-        or holds_place(kind[q], region[q, 0], region[q, 1], region[q, 2], region[q, 3], x, y)
+    return apart(x, y, places, p, at, q) <= kth[q] and (
+        is_everywhere(kind[q]) or holds_at(kind[q], region, q, x, y, places, p)
     )
+
+
+@jit_bare
+def is_elsewhere(place: F64, p: int, spots: F64, i: int) -> bool:
+    """On the globe, where the map has one place for two: whether a place is another than that of line i."""
+    return len(spots) > 0 and not (place[p, LON] == spots[i, LON] and place[p, LAT] == spots[i, LAT])
+
+
+@jit_bare
+def settle(place: F64, p: int, x: float, y: float, spots: F64, i: int) -> None:
+    """Place p is there from now on; on the globe it is the whole of line i."""
+    place[p, 0], place[p, 1] = x, y
+    for column in range(2, place.shape[1]):
+        place[p, column] = spots[i, column]
 
 
 @jit
@@ -131,8 +141,9 @@ def mark_around(
     kind, region, reach, on_level = sights.kind, sights.region, sights.reach, sights.on_level
     cell, level_of, head, next_, _, bucket, middle, _ = sights.middles
     wide_head, wide_next = sights.wide_head, sights.wide_next
-    _, who, new_x, new_y, _, bits, holds = changes
+    _, who, new_x, new_y, _, bits, holds, spots = changes
     place, held = scene.objects.place, scene.holds
+    there = spots if len(spots) else place  # on a plane nobody looks into it
     found = np.empty(len(mark), np.int32)
     touched, by = np.empty(4 * (m_end - m) + 64, np.int32), np.empty(4 * (m_end - m) + 64, np.int32)
     touches = 0
@@ -140,7 +151,7 @@ def mark_around(
         o = who[i]
         old = (place[o, 0], place[o, 1])
         new = (new_x[i], new_y[i])
-        is_moved = not (old[0] == new[0] and old[1] == new[1])
+        is_moved = not (old[0] == new[0] and old[1] == new[1]) or is_elsewhere(place, o, spots, i)
         has_changed = is_moved or bits[i] != 0
         for c in range(len(holds)):
             has_changed = has_changed or held[c, o] != holds[c, i]
@@ -170,8 +181,8 @@ def mark_around(
                         is_moved or held[c, o] != holds[c, i] or (bits[i] & watch[q]) != 0
                     ):
                         is_concerned = (
-                            held[c, o] and concerns(q, old[0], old[1], at, kth, kind, region)
-                        ) or (holds[c, i] and concerns(q, new[0], new[1], at, kth, kind, region))
+                            held[c, o] and concerns(q, old[0], old[1], place, o, at, kth, kind, region)
+                        ) or (holds[c, i] and concerns(q, new[0], new[1], there, i, at, kth, kind, region))
                         # Written whether it counts or not.
                         touched[touches], by[touches], marked[n] = q, o, q
                         touches += int(is_concerned)
@@ -182,9 +193,9 @@ def mark_around(
             while q >= 0:
                 if mark[q] != MOVED and (is_moved or held[c, o] != holds[c, i] or (bits[i] & watch[q]) != 0):
                     is_concerned = (
-                        held[c, o] and concerns(q, old[0], old[1], at, kth, kind, region)  # type: ignore[arg-type]
+                        held[c, o] and concerns(q, old[0], old[1], place, o, at, kth, kind, region)  # type: ignore[arg-type]
                     ) or (
-                        holds[c, i] and concerns(q, new[0], new[1], at, kth, kind, region)  # type: ignore[arg-type]
+                        holds[c, i] and concerns(q, new[0], new[1], there, i, at, kth, kind, region)  # type: ignore[arg-type]
                     )
                     if touches == len(by):
                         touched, by = longer(touched), longer(by)
@@ -202,22 +213,23 @@ def mark_around(
 @jit
 def move_focals(f: int, f_end: int, focal_places: Any, seekers: Any, sights: Any, marked: I32, n: int) -> int:
     """Queries go along with their focal objects, and are marked."""
-    _, who, xs, ys = focal_places
+    _, who, xs, ys, spots = focal_places
     first, of_focal, focal, region_focal = (
         seekers.first, seekers.of_focal, seekers.focal, seekers.region_focal,
     )  # fmt: skip
     place, region = sights.place, sights.region
-    mark, is_live = sights.mark, sights.is_live
+    mark, is_live, kind = sights.mark, sights.is_live, sights.kind
     for i in range(f, f_end):
         for j in range(first[who[i]], first[who[i] + 1]):
             q = of_focal[j]
             has_moved = False
             if focal[q] == who[i]:
-                has_moved = place[q, 0] != xs[i] or place[q, 1] != ys[i]
-                place[q, 0], place[q, 1] = xs[i], ys[i]
+                has_moved = place[q, 0] != xs[i] or place[q, 1] != ys[i] or is_elsewhere(place, q, spots, i)
+                settle(place, q, xs[i], ys[i], spots, i)
             if region_focal[q] == who[i]:
-                has_moved = has_moved or region[q, 0] != xs[i] or region[q, 1] != ys[i]
-                region[q, 0], region[q, 1] = xs[i], ys[i]
+                a, b, c = region[q, 0], region[q, 1], region[q, 2]
+                follow_to(kind[q], region, q, xs[i], ys[i], spots, i)
+                has_moved = has_moved or region[q, 0] != a or region[q, 1] != b or region[q, 2] != c
             if has_moved and is_live[q] and mark[q] == 0:
                 mark[q] = MOVED
                 marked[n] = q
@@ -227,7 +239,7 @@ def move_focals(f: int, f_end: int, focal_places: Any, seekers: Any, sights: Any
 
 @jit
 def move_objects(m: int, m_end: int, changes: Any, scene: Any) -> None:
-    _, who, xs, ys, rows, bits, holds = changes
+    _, who, xs, ys, rows, bits, holds, spots = changes
     objects, bounds, now_holds, row, changed = (
         scene.objects,
         scene.bounds,
@@ -249,9 +261,10 @@ def move_objects(m: int, m_end: int, changes: Any, scene: Any) -> None:
             present += 1
         if to == bucket[o]:
             # Most stay in their cell. The counts of blocks may then be wrong: here nobody asks for them.
-            place[o, 0], place[o, 1] = xs[i], ys[i]
+            settle(place, o, xs[i], ys[i], spots, i)
         else:
             put(objects, o, xs[i], ys[i])
+            settle(place, o, xs[i], ys[i], spots, i)
         row[o], changed[o] = rows[i], bits[i]
         for c in range(len(holds)):
             now_holds[c, o] = holds[c, i]

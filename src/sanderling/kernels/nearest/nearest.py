@@ -17,8 +17,8 @@ from sanderling.arrays import F64, I32, I64, Bools
 from sanderling.kernels.inside.grid import bucket_of, cell_of
 from sanderling.kernels.jit import jit
 from sanderling.kernels.nearest.cells import NOBODY, longer, near
-from sanderling.space.coverages import bounds_of, holds_place, is_everywhere, plain_holds_place
-from sanderling.space.metric import around, plain_squared, squared
+from sanderling.space.coverages import bounds_at, holds_at, is_everywhere, plain_holds_place
+from sanderling.space.metric import apart, around_place, beyond_edge, plain_squared
 
 INFINITE = np.inf
 
@@ -88,8 +88,7 @@ def offer(heap_d2: F64, heap: I32, n: int, k: int, dropped: float, d2: float, po
 
 @jit
 def seek(
-    x: float, y: float, k: int, condition: int, without: int, without_too: int,
-    kind: int, a: float, b: float, c: float, d: float,
+    at: F64, q: int, k: int, condition: int, without: int, without_too: int, kind: int, region: F64,
     size: float, head: I32, next_: I32, bucket: I32, place: F64, holds: Bools, bounds: I64, present: int,
     farthest: float, heap_d2: F64, heap: I32,
 ) -> tuple[int, float]:  # fmt: skip
@@ -99,10 +98,11 @@ def seek(
     """
     n, dropped = 0, INFINITE
     mask = len(head) - 1
-    if is_nowhere(x, a):
+    x, y = at[q, 0], at[q, 1]
+    if is_nowhere(x, region[q, 0]):
         return n, dropped
     column, line = cell_of(x, size), cell_of(y, size)
-    x1, y1, x2, y2 = bounds_of(kind, a, b, c, d)
+    x1, y1, x2, y2 = bounds_at(kind, region, q, at)
     left, right = max(bounds[0], cell_of(x1, size)), min(bounds[2], cell_of(x2, size))
     low, high = max(bounds[1], cell_of(y1, size)), min(bounds[3], cell_of(y2, size))
     if left > right or low > high:
@@ -116,21 +116,21 @@ def seek(
         seen += last_column - first_column + last_line - first_line + 1
         if seen > many:
             break
-        for at in range(first_column, last_column + 1):
-            is_side = at in (column - ring, column + ring)
+        for across in range(first_column, last_column + 1):
+            is_side = across in (column - ring, column + ring)
             step = 1 if is_side else max(2 * ring, 1)
             for on in range(first_line if is_side else line - ring, last_line + 1, step):
                 # In this very function: a call with so many arrays would cost as much as the look itself.
-                p = head[bucket_of(at, on, mask)] if on >= first_line else NOBODY
+                p = head[bucket_of(across, on, mask)] if on >= first_line else NOBODY
                 while p >= 0:
                     px, py = place[p, 0], place[p, 1]
-                    d2 = squared(px, py, x, y)
+                    d2 = apart(px, py, place, p, at, q)  # type: ignore[arg-type]
                     if (
                         d2 <= farthest
                         and p != without and p != without_too and holds[condition, p]
-                        and (is_everywhere(kind) or holds_place(kind, a, b, c, d, px, py))
+                        and (is_everywhere(kind) or holds_at(kind, region, q, px, py, place, p))  # type: ignore[arg-type]
                         # Other cells may share the bucket, and have their turn.
-                        and cell_of(px, size) == at and cell_of(py, size) == on
+                        and cell_of(px, size) == across and cell_of(py, size) == on
                     ):  # fmt: skip
                         n, dropped = offer(heap_d2, heap, n, k, dropped, d2, p)  # type: ignore[arg-type]
                         if n == k:
@@ -148,7 +148,7 @@ def seek(
                 edge = min(edge, (line + ring + 1) * size - y)
             # Sums, products and squares round.
             edge -= 1e-9 * size * (ring + 1) + 1e-12 * (abs(x) + abs(y))
-            if edge > 0 and heap_d2[0] < edge * edge * (1 - 1e-12):
+            if edge > 0 and heap_d2[0] < beyond_edge(edge, at) * (1 - 1e-12):
                 break
         ring += 1
     if seen > many:
@@ -157,8 +157,8 @@ def seek(
         for p in range(len(bucket)):
             if bucket[p] >= 0 and p != without and p != without_too and holds[condition, p]:
                 px, py = place[p, 0], place[p, 1]
-                d2 = squared(px, py, x, y)
-                if (n < k or d2 <= heap_d2[0]) and holds_place(kind, a, b, c, d, px, py):
+                d2 = apart(px, py, place, p, at, q)
+                if (n < k or d2 <= heap_d2[0]) and holds_at(kind, region, q, px, py, place, p):
                     n, dropped = offer(heap_d2, heap, n, k, dropped, d2, p)
     nearest_first(heap_d2, heap, n)
     return n, dropped
@@ -166,19 +166,19 @@ def seek(
 
 @jit
 def tied(
-    x: float, y: float, kth: float, condition: int, without: int, without_too: int,
-    kind: int, a: float, b: float, c: float, d: float,
+    at: F64, q: int, kth: float, condition: int, without: int, without_too: int, kind: int, region: F64,
     size: float, level: I32, head: I32, next_: I32, bucket: I32, place: F64, holds: Bools, found: I32,
 ) -> int:  # fmt: skip
     """Writes to `found` everybody whose distance is at most the k-th; gives their number."""
-    x1, y1, x2, y2 = around(x, y, kth)
+    x1, y1, x2, y2 = around_place(at, q, kth)
     many = near(size, level, head, next_, bucket, place, 0, x1, y1, x2, y2, found)
     n = 0
     for p in found[:many]:
         px, py = place[p, 0], place[p, 1]
         if (
-            squared(px, py, x, y) <= kth and p != without and p != without_too and holds[condition, p]
-            and holds_place(kind, a, b, c, d, px, py)
+            apart(px, py, place, p, at, q) <= kth
+            and p != without and p != without_too and holds[condition, p]
+            and holds_at(kind, region, q, px, py, place, p)
         ):  # fmt: skip
             found[n] = p
             n += 1
@@ -187,24 +187,24 @@ def tied(
 
 @jit
 def surely_within(
-    x: float, y: float, kept: I32, condition: int, kind: int, a: float, b: float, c: float, d: float,
+    at: F64, q: int, kept: I32, condition: int, kind: int, region: F64,
     bucket: I32, place: F64, holds: Bools,
 ) -> float:  # fmt: skip
     """The distance of the farthest of some objects; infinite if one of them does not count any more."""
     farthest = 0.0
     for p in kept:
         px, py = place[p, 0], place[p, 1]
-        if bucket[p] < 0 or not holds[condition, p] or not holds_place(kind, a, b, c, d, px, py):
+        if bucket[p] < 0 or not holds[condition, p] or not holds_at(kind, region, q, px, py, place, p):
             return INFINITE
-        farthest = max(farthest, squared(px, py, x, y))
+        farthest = max(farthest, apart(px, py, place, p, at, q))
     return farthest
 
 
 @jit
 def patched(
-    x: float, y: float, k: int, kth: float, touching: I32, first: int, last: int,
+    at: F64, q: int, k: int, kth: float, touching: I32, first: int, last: int,
     kept: I32, kept_d2: F64, start: int, n: int,
-    condition: int, without: int, without_too: int, kind: int, a: float, b: float, c: float, d: float,
+    condition: int, without: int, without_too: int, kind: int, region: F64,
     bucket: I32, place: F64, holds: Bools, list_d2: F64, list_: I32,
 ) -> int:  # fmt: skip
     """A list of n after some objects have changed, if it still holds the k nearest; gives its length, or -1.
@@ -216,21 +216,21 @@ def patched(
         list_d2[j], list_[j] = kept_d2[start + j], kept[start + j]
     for e in range(first, last):
         o = touching[e]
-        for at in range(n):
-            if list_[at] == o:
+        for was in range(n):
+            if list_[was] == o:
                 n -= 1
-                for j in range(at, n):
+                for j in range(was, n):
                     list_d2[j], list_[j] = list_d2[j + 1], list_[j + 1]
                 break
         if bucket[o] < 0 or o in (without, without_too) or not holds[condition, o]:
             continue
-        d2 = squared(place[o, 0], place[o, 1], x, y)
-        if d2 <= kth and holds_place(kind, a, b, c, d, place[o, 0], place[o, 1]):
-            at = n
-            while at > 0 and is_before(d2, o, list_d2[at - 1], list_[at - 1]):
-                list_d2[at], list_[at] = list_d2[at - 1], list_[at - 1]
-                at -= 1
-            list_d2[at], list_[at] = d2, o
+        d2 = apart(place[o, 0], place[o, 1], place, o, at, q)
+        if d2 <= kth and holds_at(kind, region, q, place[o, 0], place[o, 1], place, o):
+            to = n
+            while to > 0 and is_before(d2, o, list_d2[to - 1], list_[to - 1]):
+                list_d2[to], list_[to] = list_d2[to - 1], list_[to - 1]
+                to -= 1
+            list_d2[to], list_[to] = d2, o
             n += 1
     if (n < k and kth < INFINITE) or (n > k and list_d2[k] == list_d2[k - 1]):
         return -1
@@ -272,37 +272,36 @@ def find_nearest(
         q = which[i]
         without = own[focal[q]] if focal[q] >= 0 else -1
         without_too = own[region_focal[q]] if region_focal[q] >= 0 else -1
-        x, y, kind_q = at[q, 0], at[q, 1], kind[q]
-        a, b, c, d = region[q, 0], region[q, 1], region[q, 2], region[q, 3]
+        kind_q = kind[q]
         n, dropped, farthest = -1, INFINITE, INFINITE
         if first[i] < first[i + 1] and count[q] <= k[q]:
             n = patched(
-                x, y, k[q], kth[q], touching, first[i], first[i + 1], kept, kept_d2, start[q], count[q],
-                condition[q], without, without_too, kind_q, a, b, c, d, bucket, place, holds, heap_d2, heap,
+                at, q, k[q], kth[q], touching, first[i], first[i + 1], kept, kept_d2, start[q], count[q],
+                condition[q], without, without_too, kind_q, region, bucket, place, holds, heap_d2, heap,
             )  # fmt: skip
         if n < 0 and count[q] == wanted[i] == k[q]:
             # Most of those who were nearest still are near.
             before = kept[start[q] : start[q] + count[q]]
-            farthest = surely_within(x, y, before, condition[q], kind_q, a, b, c, d, bucket, place, holds)
+            farthest = surely_within(at, q, before, condition[q], kind_q, region, bucket, place, holds)
         if n < 0:
             n, dropped = seek(
-                x, y, wanted[i], condition[q], without, without_too, kind_q, a, b, c, d,
-                size[0], head, next_, bucket, place, holds, bounds, present, farthest, heap_d2, heap,
+                at, q, wanted[i], condition[q], without, without_too, kind_q, region, size[0], head,
+                next_, bucket, place, holds, bounds, present, farthest, heap_d2, heap,
             )  # fmt: skip
         is_tied = n == wanted[i] and dropped == heap_d2[n - 1]
         if is_tied:
             if len(found) == 0:
                 found = np.empty(len(level), np.int32)
             n = tied(
-                x, y, heap_d2[n - 1], condition[q], without, without_too, kind_q, a, b, c, d,
-                size[0], level, head, next_, bucket, place, holds, found,
+                at, q, heap_d2[n - 1], condition[q], without, without_too, kind_q, region, size[0],
+                level, head, next_, bucket, place, holds, found,
             )  # fmt: skip
         while end + n > len(out):
             out, out_d2 = longer(out), longer(out_d2)
         if is_tied:
             for j in range(n):
                 p = found[j]
-                out[end + j], out_d2[end + j] = p, squared(place[p, 0], place[p, 1], x, y)
+                out[end + j], out_d2[end + j] = p, apart(place[p, 0], place[p, 1], place, p, at, q)
         else:
             for j in range(n):
                 out[end + j], out_d2[end + j] = heap[j], heap_d2[j]

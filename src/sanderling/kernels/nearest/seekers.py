@@ -8,12 +8,17 @@ import numpy as np
 
 from sanderling.arrays import F64, I8, I32, I64, U64, Bools
 from sanderling.kernels.nearest.cells import Cells, no_cells
+from sanderling.space.metric import ON_GLOBE, ON_PLANE
 
 # Influences are on levels by their size, each four times the one before. Usual ones, a little larger than a
 # usual k-th distance at most, share a level: one look finds them.
 LEVELS, USUAL_LEVEL, USUAL_REACH = 12, 4, 1.5
 # A cell of objects in usual k-th distances (benchmarks/nearest_kernel.py).
 OBJECT_CELL = 1.1
+
+
+# On the globe whole lines of places (metric.py, `spread`), of which x and y are the first two columns.
+NO_SPOTS = np.empty((0, ON_GLOBE))
 
 
 class Seekers(NamedTuple):
@@ -88,6 +93,7 @@ class Changes(NamedTuple):
     row: I64
     changed: U64
     holds: Bools
+    spots: F64 = NO_SPOTS
 
 
 class FocalPlaces(NamedTuple):
@@ -97,6 +103,7 @@ class FocalPlaces(NamedTuple):
     focal: I64
     x: F64
     y: F64
+    spots: F64 = NO_SPOTS
 
 
 class Lists(NamedTuple):
@@ -137,9 +144,11 @@ def new_sights(seekers: Seekers, place: F64, kind: I8, region: F64, conditions: 
     )  # fmt: skip
 
 
-def new_scene(objects: int, conditions: int, focals: int, usual: float) -> Scene:
+def new_scene(
+    objects: int, conditions: int, focals: int, usual: float, width: int = ON_PLANE
+) -> Scene:  # fmt: skip
     """Room for so many objects, all of them nowhere."""
-    cells = no_cells(np.array([usual * OBJECT_CELL]), np.zeros(objects, np.int32))
+    cells = no_cells(np.array([usual * OBJECT_CELL]), np.zeros(objects, np.int32), width)
     far = np.iinfo(np.int64).max // 4
     return Scene(
         cells, np.array([far, far, -far, -far]), np.zeros((conditions, objects), np.bool_),

@@ -8,15 +8,19 @@ import numpy as np
 
 from sanderling.arrays import F64, I64
 from sanderling.kernels.jit import jit, jit_bare
-from sanderling.space.metric import squared
+from sanderling.space.metric import chord, squared
 
 
 class Places(NamedTuple):
-    """Where rows are, and the square of how far they look (NaN: as far as the other does)."""
+    """Where rows are, and the square of how far they look (NaN: as far as the other does).
+
+    On the globe a place is a vector of three; on a plane `z` is empty.
+    """
 
     x: F64
     y: F64
     reach: F64
+    z: F64
 
 
 class Chains(NamedTuple):
@@ -71,7 +75,10 @@ class Told(NamedTuple):
 def are_near(a: Places, i: int, b: Places, j: int, is_open: bool) -> bool:
     """Squares are compared, in doubles."""
     reach = b.reach[j] if np.isnan(a.reach[i]) else a.reach[i]
-    square = squared(a.x[i], a.y[i], b.x[j], b.y[j])
+    if len(a.z):
+        square = chord(a.x[i], a.y[i], a.z[i], b.x[j], b.y[j], b.z[j])
+    else:
+        square = squared(a.x[i], a.y[i], b.x[j], b.y[j])
     return bool(square < reach) if is_open else bool(square <= reach)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from sanderling.arrays import F64, I64
 from sanderling.kernels.jit import jit_bare
 from sanderling.kernels.trigger.live import BOUND, NULLS, ORDER, TS, Live
-from sanderling.space.metric import squared
+from sanderling.space.metric import apart
 
 LESS, EQUAL, MORE = 1, 2, 4  # an operator is the sum of what it takes
 KIND_OF, SET_OF = 0, 1  # columns of `variables`
@@ -86,7 +86,7 @@ def values_agree(pairs: Pairs, whole: I64, t: int, u: int, a: int, v: int, b: in
 @jit_bare
 def between(place: F64, a: int, b: int) -> float:
     """The square of the distance between two entries."""
-    return float(squared(place[a, 0], place[a, 1], place[b, 0], place[b, 1]))
+    return apart(place[a, 0], place[a, 1], place, a, place, b)
 
 
 @jit_bare

@@ -33,18 +33,21 @@ ORDER, NULLS, OLDER, BOUND = range(4)
 class Live(NamedTuple):
     lists: I64  # by trigger and kind
     span: I64  # by entry: its time, and the last moment in which it may be needed
-    place: F64  # x and y
+    place: F64  # as `metric.spread` gives them
     whole: I64
     heads: I64  # in the room of each list: the newest entry of a cell, by its hash
 
 
-def new_live(rooms: I64, spare: int, columns: int) -> Live:
-    """Empty lists with these rooms, and some room more; what is not used is never touched."""
+def new_live(rooms: I64, spare: int, columns: int, of_place: int) -> Live:
+    """Empty lists with these rooms, and some room more; what is not used is never touched.
+
+    So many columns has what is whole, and what is said of a place.
+    """
     ends = np.cumsum(rooms)
     starts, room = ends - rooms, int(ends[-1] if len(ends) else 0) + spare
     lists = np.stack([starts, starts, starts, rooms], axis=1)
     return Live(
-        lists, np.empty((room, 2), np.int64), np.empty((room, 2)), np.empty((room, columns), np.int64),
+        lists, np.empty((room, 2), np.int64), np.empty((room, of_place)), np.empty((room, columns), np.int64),
         np.empty(room, np.int64),
     )  # fmt: skip
 
@@ -103,7 +106,9 @@ def has_cells(lists: I64, number: int, few: int) -> bool:
 @jit_bare
 def copy_entry(source: Live, a: int, target: Live, b: int) -> None:
     for k in range(2):
-        target.span[b, k], target.place[b, k] = source.span[a, k], source.place[a, k]
+        target.span[b, k] = source.span[a, k]
+    for k in range(source.place.shape[1]):
+        target.place[b, k] = source.place[a, k]
     for k in range(source.whole.shape[1]):
         target.whole[b, k] = source.whole[a, k]
 

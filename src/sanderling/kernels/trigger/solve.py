@@ -50,7 +50,7 @@ class Events(NamedTuple):
 
     order: I64
     ts: I64
-    place: F64  # x and y
+    place: F64  # as `metric.spread` gives them
     value: I64
     nulls: I64  # a bit for each value
     start: I64  # those of the t-th trigger stand from start[t] to start[t + 1]
@@ -95,7 +95,8 @@ def fill(rules: Rules, live: Live, events: Events, e: int, t: int, entry: int, k
     """A new entry for an event that stands for a kind; nothing has been met yet."""
     ts, whole, kinds = events.ts[e], live.whole, len(rules.kinds)
     live.span[entry, TS] = ts
-    live.place[entry, 0], live.place[entry, 1] = events.place[e, 0], events.place[e, 1]
+    for k in range(live.place.shape[1]):
+        live.place[entry, k] = events.place[e, k]
     whole[entry, ORDER], whole[entry, NULLS] = events.order[e], events.nulls[e]
     for k in range(whole.shape[1] - BOUND - kinds):
         whole[entry, BOUND + kinds + k] = events.value[e, k]

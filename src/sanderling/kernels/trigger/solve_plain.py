@@ -10,7 +10,7 @@ import numpy as np
 
 from sanderling.kernels.trigger.agree import EQUAL, LESS, MORE, Rules
 from sanderling.kernels.trigger.solve import GUEST, Events, How
-from sanderling.space.metric import plain_squared
+from sanderling.space.metric import ON_PLANE, plain_chord, plain_squared
 
 
 class Entry:
@@ -18,7 +18,7 @@ class Entry:
 
     def __init__(self, events: Events, event: int, trigger: int, kind: int):
         self.trigger, self.kind, self.order = trigger, kind, int(events.order[event])
-        self.ts, (self.x, self.y) = int(events.ts[event]), events.place[event].tolist()
+        self.ts, self.place = int(events.ts[event]), events.place[event].tolist()
         self.whole = events.value[event].tolist()
         self.double = events.value[event].view(np.float64).tolist()
         self.nulls = int(events.nulls[event])
@@ -176,7 +176,9 @@ class PlainSolver:
 
 def between(a: Entry, b: Entry) -> float:
     """The square of the distance between two entries."""
-    return float(plain_squared(a.x, a.y, b.x, b.y))
+    if len(a.place) == ON_PLANE:
+        return float(plain_squared(*a.place, *b.place))
+    return float(plain_chord(*a.place[2:5], *b.place[2:5]))
 
 
 def order_of(x: float, y: float) -> int:

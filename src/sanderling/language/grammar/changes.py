@@ -56,7 +56,7 @@ class ChangeParser(Mixin):
             self._advance()
             return Cell(CONSTANTS[first.token_type], Span(first.start, first.end + 1))
         if self._is_coverage():
-            return Cell(self._parse_coverage(), self._span_from(first))
+            return Cell(self._parse_region(), self._span_from(first))
         value = self._value("a constant or a coverage")
         return Cell(value.value, value.span)
 

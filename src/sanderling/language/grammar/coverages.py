@@ -10,10 +10,13 @@ import shapely
 from sqlglot.tokenizer_core import Token, TokenType
 
 from sanderling.errors import QueryError
-from sanderling.language.grammar.lines import LineParser
+from sanderling.language.grammar.motion import MotionParser
+from sanderling.language.grammar.units import UnitParser, unit_of
 from sanderling.language.statements import (
     CircleShape,
     Coverage,
+    Following,
+    FollowingShape,
     InsideTarget,
     MovingCircleShape,
     MovingRectShape,
@@ -21,7 +24,6 @@ from sanderling.language.statements import (
     RectShape,
     Span,
     Spot,
-    Spots,
     Value,
 )
 from sanderling.space import outline
@@ -36,7 +38,7 @@ TWO_WORDS = (("LEFT", "OF"), ("RIGHT", "OF"), ("ON", "LINE"), ("EXTERIOR", "OF")
 COVERAGES = ", ".join([*IN_PARENTHESES, *(" ".join(words) for words in TWO_WORDS)])
 
 
-class CoverageParser(LineParser):
+class CoverageParser(MotionParser, UnitParser):
     """Reads coverages from the token stream; to be mixed into a sqlglot parser."""
 
     def _value(self, what: str) -> Value:
@@ -68,6 +70,11 @@ class CoverageParser(LineParser):
     def _finite_value(self) -> Value:
         first = self._curr
         value = self._value("a number")
+        self._finite_of(value, first)
+        return value
+
+    def _finite_of(self, value: Value, first: Token) -> float:
+        """A number as it was read, from this token on."""
         if isinstance(value.value, str):
             raise self.refuse(
                 "query.wrong_type", f'"{value.value}" is not a number', "write it without quotes", first
@@ -75,7 +82,7 @@ class CoverageParser(LineParser):
         if abs(value.value) > LARGEST:
             hint = f"coordinates and sizes go up to {LARGEST:g}"
             raise self.refuse("query.not_finite", f"{value.value} is too large", hint, first, self._prev)
-        return value
+        return float(value.value)
 
     def _not_negative(self, what: str, number: float, at: Token) -> None:
         if number < 0:
@@ -96,49 +103,61 @@ class CoverageParser(LineParser):
 
     def _parse_inside_target(self) -> InsideTarget:
         if self._match(TokenType.L_PAREN, advance=False):
-            return self._parse_inside_tuple()
+            return self._with_motion(self._parse_inside_tuple())
         if self._is_coverage():
-            return self._parse_coverage()
+            return self._parse_region()
         name: InsideTarget = self._name("a region's name or a coverage")
+        self._refuse_motion()
         return name
 
-    def _parse_inside_tuple(self) -> InsideTarget:
+    def _parse_inside_tuple(self) -> Coverage:
         first = self._curr
         self._advance()
         if self._curr and self._curr.token_type == TokenType.STRING and self._curr.text.upper() == "M":
             return self._parse_moving(first)
-        starts, numbers, spots = self._numbers()
-        if len(numbers) == 4:
-            return self._rect(numbers, spots)
-        if len(numbers) == 3:
-            return self._circle(starts, numbers, spots)
-        raise self._wrong_count(first, f"INSIDE got {len(numbers)} numbers")
+        starts, values = self._numbers()
+        if len(values) == 4:
+            return self._rect(values)
+        if len(values) == 3:
+            return self._circle(starts, values)
+        raise self._wrong_count(first, f"INSIDE got {len(values)} numbers")
 
-    def _parse_moving(self, first: Token) -> MovingCircleShape | MovingRectShape:
+    def _parse_moving(self, first: Token) -> Following:
         self._advance()
         if not self._match(TokenType.COMMA):
             raise self._wrong_count(first, "a moving INSIDE needs a focal object and a size")
         return self._parse_around(first)
 
-    def _parse_around(self, first: Token) -> MovingCircleShape | MovingRectShape:
-        """A focal object and sizes, up to the closing parenthesis."""
+    def _parse_around(self, first: Token) -> Following:
+        """A focal object, and sizes or a polygon around it, up to the closing parenthesis."""
         focal = self._focal()
+        if self._is_polygon_next():
+            self._advance()
+            inner = self._parse_coverage()
+            self._match_r_paren()
+            assert isinstance(inner, OutlineShape)
+            return FollowingShape(focal, inner.outline)
         starts: list[Token] = []
         values: list[Value] = []
         while self._match(TokenType.COMMA):
             starts.append(self._curr)
-            values.append(self._finite_value())
+            values.append(self._distance_value())
         self._match_r_paren()
         if len(values) not in (1, 2):
             raise self._wrong_count(first, f"a moving INSIDE got {len(values)} sizes")
         sizes, spots = [float(v.value) for v in values], tuple(_of_size(v.spot) for v in values)
         for start, size in zip(starts, sizes, strict=True):
             self._not_negative("radius" if len(sizes) == 1 else "length", size, start)
+        unit = unit_of(*values)
         return (
-            MovingCircleShape(focal, sizes[0], spots)
+            MovingCircleShape(focal, sizes[0], spots, unit)
             if len(sizes) == 1
-            else MovingRectShape(focal, sizes[0], sizes[1], spots)
+            else MovingRectShape(focal, sizes[0], sizes[1], spots, unit)
         )
+
+    def _is_polygon_next(self) -> bool:
+        is_comma = bool(self._curr) and self._curr.token_type == TokenType.COMMA
+        return is_comma and bool(self._next) and self._next.text.upper() in ("POLYGON", "MULTIPOLYGON")
 
     def _focal(self) -> Value:
         if self._curr and self._curr.token_type == TokenType.VAR:
@@ -152,20 +171,25 @@ class CoverageParser(LineParser):
         error: QueryError = self.refuse("query.wrong_argument_count", message, FORMS, first, self._prev)
         return error
 
-    def _numbers(self) -> tuple[list[Token], list[float], Spots]:
-        starts, values = [self._curr], [self._finite_value()]
+    def _numbers(self) -> tuple[list[Token], list[Value]]:
+        starts, values = [self._curr], [self._distance_value()]
         while self._match(TokenType.COMMA):
             starts.append(self._curr)
-            values.append(self._finite_value())
+            values.append(self._distance_value())
         self._match_r_paren()
-        return starts, [float(v.value) for v in values], tuple(v.spot for v in values)
+        return starts, values
 
-    def _circle(self, starts: list[Token], numbers: list[float], spots: Spots) -> CircleShape:
-        self._not_negative("radius", numbers[2], starts[2])
-        return CircleShape(numbers[0], numbers[1], numbers[2], (*spots[:2], _of_size(spots[2])))
+    def _circle(self, starts: list[Token], values: list[Value]) -> CircleShape:
+        self._refuse_units(values[:2])
+        x, y, radius = (float(value.value) for value in values)
+        self._not_negative("radius", radius, starts[2])
+        spots = (values[0].spot, values[1].spot, _of_size(values[2].spot))
+        return CircleShape(x, y, radius, spots, values[2].unit)
 
-    def _rect(self, numbers: list[float], spots: Spots) -> RectShape:
-        return RectShape(numbers[0], numbers[1], numbers[2], numbers[3], spots)
+    def _rect(self, values: list[Value]) -> RectShape:
+        self._refuse_units(values)
+        x1, y1, x2, y2 = (float(value.value) for value in values)
+        return RectShape(x1, y1, x2, y2, tuple(value.spot for value in values))
 
     # ----- coverages
 
@@ -176,6 +200,10 @@ class CoverageParser(LineParser):
         if self._next.token_type == TokenType.L_PAREN:
             return word in IN_PARENTHESES
         return (word, self._next.text.upper()) in TWO_WORDS
+
+    def _parse_region(self) -> Coverage:
+        """A coverage, which may change by itself."""
+        return self._with_motion(self._parse_coverage())
 
     def _parse_coverage(self) -> Coverage:
         first = self._curr
@@ -199,14 +227,14 @@ class CoverageParser(LineParser):
             return self._parse_band(first)
         if word == "AROUND":
             return self._parse_around(first)
-        starts, numbers, spots = self._numbers()
+        starts, values = self._numbers()
         expected = 4 if word == "RECT" else 3
-        if len(numbers) != expected:
+        if len(values) != expected:
             raise self.refuse(
-                "query.wrong_argument_count", f"{word} takes {expected} numbers, not {len(numbers)}",
+                "query.wrong_argument_count", f"{word} takes {expected} numbers, not {len(values)}",
                 "RECT (x1, y1, x2, y2) or CIRCLE (x, y, r)", first, self._prev,
             )  # fmt: skip
-        return self._rect(numbers, spots) if word == "RECT" else self._circle(starts, numbers, spots)
+        return self._rect(values) if word == "RECT" else self._circle(starts, values)
 
     def _polygons(self) -> list[list[list[tuple[float, float]]]]:
         polygons = []
@@ -253,4 +281,4 @@ class CoverageParser(LineParser):
 
 def _of_size(spot: Spot | None) -> Spot | None:
     """A size with a minus is looked at, since it may be negative."""
-    return spot if spot is not None and spot.sign == 1 else None
+    return spot if spot is not None and spot.sign > 0 else None

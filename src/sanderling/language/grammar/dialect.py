@@ -1,8 +1,8 @@
 """Our SQL as a sqlglot dialect: Spark's, with the papers' clauses and our statements.
 
 `INSIDE` is a keyword with two roles: a clause of SELECT (`FROM taxi INSIDE (0, 0, 10, 10)`) and an
-operator in WHERE (`o.location INSIDE t.region`); `kNN` is a clause. They borrow a token type that
-Spark's dialect does not use, since sqlglot's token types are a closed set.
+operator in WHERE (`o.location INSIDE t.region`); `kNN` and `PERSISTENCY` are clauses. They borrow a
+token type that Spark's dialect does not use, since sqlglot's token types are a closed set.
 """
 
 from __future__ import annotations
@@ -16,13 +16,16 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from sanderling.errors import Place, QueryError, did_you_mean
 from sanderling.language.forms import STATEMENTS
+from sanderling.language.grammar.brackets import BracketParser
 from sanderling.language.grammar.changes import FIRST_WORDS, ChangeParser
 from sanderling.language.grammar.coverages import CoverageParser
 from sanderling.language.grammar.nearest import NearestParser
+from sanderling.language.grammar.pattern import PatternParser
+from sanderling.language.grammar.persistency import PersistencyParser
 from sanderling.language.grammar.refusals import RefusalParser
+from sanderling.language.grammar.synchronize import SynchronizeParser
 from sanderling.language.grammar.trigger import TriggerParser
 from sanderling.language.grammar.unions import UnionParser
-from sanderling.language.grammar.window import WindowParser
 from sanderling.language.grammar.with_clause import WithParser
 from sanderling.language.statements import (
     At,
@@ -31,11 +34,14 @@ from sanderling.language.statements import (
     CreateStream,
     CreateTable,
     DescribeQuery,
+    DescribeRegion,
     Drop,
     Explain,
     Name,
+    RegisterPattern,
     RegisterQueries,
     RegisterQuery,
+    Replace,
     Show,
     Span,
     Statement,
@@ -44,9 +50,9 @@ from sanderling.language.statements import (
 from sanderling.types import ALIASES, TYPES
 
 OUR_CLAUSE = TokenType.PREWHERE
-KINDS = ("STREAM", "TABLE", "REGION", "QUERY", "TRIGGER")
+KINDS = ("STREAM", "TABLE", "REGION", "QUERY", "TRIGGER", "PATTERN")
 NO_TYPES = (TokenType.COMMA, TokenType.L_PAREN, TokenType.R_PAREN, TokenType.STRING, TokenType.NUMBER)
-PLURALS = ("STREAMS", "TABLES", "REGIONS", "QUERIES", "TRIGGERS")
+PLURALS = ("STREAMS", "TABLES", "REGIONS", "QUERIES", "TRIGGERS", "PATTERNS")
 
 
 class LocationInside(exp.Expression, exp.Predicate):
@@ -59,21 +65,29 @@ class Sanderling(Spark):
     """Spark's SQL with INSIDE, kNN, WINDOW and our statements."""
 
     class Tokenizer(Spark.Tokenizer):
-        KEYWORDS: ClassVar = {**Spark.Tokenizer.KEYWORDS, "INSIDE": OUR_CLAUSE, "KNN": OUR_CLAUSE}
+        KEYWORDS: ClassVar = {
+            **Spark.Tokenizer.KEYWORDS,
+            "INSIDE": OUR_CLAUSE,
+            "KNN": OUR_CLAUSE,
+            "PERSISTENCY": OUR_CLAUSE,
+        }
         # As Spark 4 and the standard have it: 'O''Brien' is one text, not two put together.
         STRING_ESCAPES: ClassVar = ["'", "\\"]
         # None of Spark's commands: they would swallow the rest of the line as a string.
         COMMANDS: ClassVar[set[TokenType]] = set()
 
     class Parser(
+        BracketParser,
         CoverageParser,
         NearestParser,
+        PersistencyParser,
         RefusalParser,
         UnionParser,
-        WindowParser,
         WithParser,
+        SynchronizeParser,
         ChangeParser,
         TriggerParser,
+        PatternParser,
         Spark.Parser,  # type: ignore[valid-type, misc]
     ):
         # What is not ours is refused where it stands; sqlglot would take it, and nobody would look at it.
@@ -93,6 +107,7 @@ class Sanderling(Spark):
             TokenType.WINDOW: lambda self: self._parse_window_of_ours(),
         }
         QUERY_MODIFIER_TOKENS: ClassVar = set(QUERY_MODIFIER_PARSERS)
+        SET_OP_MODIFIERS: ClassVar = {*Spark.Parser.SET_OP_MODIFIERS, "persistency"}
         RANGE_PARSERS: ClassVar = {
             **Spark.Parser.RANGE_PARSERS,
             OUR_CLAUSE: lambda self, this: self._parse_inside_operator(this),
@@ -216,6 +231,8 @@ class Sanderling(Spark):
             self._advance()
             if self._prev.text.upper() == "KNN":
                 return "nearest", self._parse_nearest()
+            if self._prev.text.upper() == "PERSISTENCY":
+                return "persistency", self._parse_persistency()
             return "inside", self._parse_inside_target()
 
         def _parse_inside_operator(self, this: exp.Expr | None) -> exp.Expr | None:
@@ -239,7 +256,9 @@ class Sanderling(Spark):
         def _parse_operator_target(self) -> Any:
             if self._match(TokenType.L_PAREN, advance=False) or self._is_coverage():
                 return self._parse_inside_target()
-            return self._parse_column()
+            column = self._parse_column()
+            self._refuse_motion()
+            return column
 
         # ----- statements
 
@@ -258,7 +277,8 @@ class Sanderling(Spark):
             if self._match_text_seq("SHOW"):
                 return Show(self._one_of(PLURALS), self._span_from(first))
             if self._match_text_seq("DESCRIBE") or self._match_text_seq("DESC"):
-                self._one_of(("QUERY", "TRIGGER"))
+                if self._one_of(("QUERY", "TRIGGER", "PATTERN", "REGION")) == "REGION":
+                    return DescribeRegion(self._name("a region's name"), self._span_from(first))
                 return DescribeQuery(self._name("a query's name"), self._span_from(first))
             if self._match_text_seq("EXPLAIN"):
                 # A query may have this name.
@@ -266,6 +286,8 @@ class Sanderling(Spark):
                 return Explain(self._name("a query's name"), self._span_from(first), bool(is_analyze))
             if self._match_text_seq("REGISTER"):
                 return self._parse_register(first)
+            if self._match_text_seq("REPLACE"):
+                return self._parse_replace(first)
             raise self.refuse(
                 "query.unknown_statement",
                 f'no statement begins with "{first.text}"',
@@ -295,17 +317,17 @@ class Sanderling(Spark):
                 return self._parse_trigger(name, first)
             if kind == "REGION":
                 self._expect(self._match_text_seq("AS"), "AS")
-                return CreateRegion(name, self._parse_coverage(), self._span_from(first))
+                return CreateRegion(name, self._parse_region(), self._span_from(first))
             columns = self._column_defs()
             clauses = self._clauses(kind, name)
             if kind == "TABLE":
                 return CreateTable(
                     name, columns, clauses["KEY"], clauses.get("LOCATION"), clauses.get("WITH", {}),
-                    self._span_from(first),
+                    self._span_from(first), "ON GLOBE" in clauses,
                 )  # fmt: skip
             return CreateStream(
                 name, columns, clauses["KEY"], clauses["TIME"], clauses["LOCATION"], clauses.get("GONE"),
-                clauses.get("WITH", {}), self._span_from(first),
+                clauses.get("WITH", {}), self._span_from(first), "ON GLOBE" in clauses,
             )  # fmt: skip
 
         def _column_defs(self) -> tuple[ColumnDef, ...]:
@@ -345,6 +367,9 @@ class Sanderling(Spark):
                         "query.duplicate_clause", f"{word} stands twice", f"keep one {word} clause", token
                     )
                 clauses[word] = self._clause_body(word)
+                if word == "LOCATION" and self._match_text_seq("ON"):
+                    self._expect(self._match_text_seq("GLOBE"), "GLOBE")
+                    clauses["ON GLOBE"] = True
             for word in ("KEY",) if kind == "TABLE" else ("KEY", "TIME", "LOCATION"):
                 if word not in clauses:
                     raise QueryError(
@@ -381,18 +406,36 @@ class Sanderling(Spark):
                         "keep one of them",
                         token,
                     )
-                options[name.text.lower()] = (name, self._value("a string or a number"))
+                options[name.text.lower()] = (name, self._option_value())
                 if not self._match(TokenType.COMMA):
                     break
             self._match_r_paren()
             return options
 
-        def _parse_register(self, first: Token) -> RegisterQuery | RegisterQueries:
-            if self._one_of(("QUERY", "QUERIES")) == "QUERIES":
+        def _option_value(self) -> Value:
+            """A number may have a unit."""
+            token = self._curr
+            if self._match_set((TokenType.TRUE, TokenType.FALSE)):
+                span = Span(token.start, token.end + 1)
+                return Value(token.token_type == TokenType.TRUE, span)
+            return self._with_unit(self._value("a string or a number"))
+
+        def _parse_register(self, first: Token) -> RegisterQuery | RegisterQueries | RegisterPattern:
+            kind = self._one_of(("QUERY", "QUERIES", "PATTERN"))
+            if kind == "QUERIES":
                 return self._parse_register_queries(first)
-            name = self._name("a query's name")
+            name = self._name(f"a {kind.lower()}'s name")
             self._expect(self._match_text_seq("AS"), "AS")
+            if kind == "PATTERN":
+                return self._parse_pattern(name, first)
             return self._parse_query(name, first)
+
+        def _parse_replace(self, first: Token) -> Replace:
+            kind = self._one_of(("QUERY", "PATTERN"))
+            name = self._name(f"a {kind.lower()}'s name")
+            self._expect(self._match_text_seq("AS"), "AS")
+            parse = self._parse_pattern if kind == "PATTERN" else self._parse_query
+            return Replace(parse(name, first), self._span_from(first))
 
         def _parse_register_queries(self, first: Token) -> RegisterQueries:
             self._expect(self._match_text_seq("FROM"), "FROM")
@@ -401,9 +444,11 @@ class Sanderling(Spark):
             options = self._options() if self._match_text_seq("WITH") else {}
             return RegisterQueries(path, options, self._span_from(first))
 
-        def _parse_template(self) -> RegisterQuery:
-            """A SELECT by itself; its query has a name elsewhere."""
+        def _parse_template(self) -> RegisterQuery | RegisterPattern:
+            """A SELECT by itself, or PATTERN and what it is; its name stands elsewhere."""
             first = self._curr
+            if self._match_text_seq("PATTERN"):
+                return self._parse_pattern(Name("", Span(first.start, first.end + 1)), first)
             if first.text.upper() == "FOR":
                 hint = "write CREATE TRIGGER for each: those of one shape are read once"
                 raise self.refuse("query.unsupported", "a query table holds no triggers", hint, first)
@@ -411,14 +456,15 @@ class Sanderling(Spark):
 
         def _parse_query(self, name: Name, first: Token) -> RegisterQuery:
             body = self._curr
-            if not body or body.token_type not in (TokenType.SELECT, TokenType.L_PAREN, TokenType.WITH):
+            is_begun = body and body.token_type in (TokenType.SELECT, TokenType.L_PAREN, TokenType.WITH)
+            if not is_begun and not self._is_synchronize():
                 self.raise_error("Expected SELECT")
             if self._next and self._next.token_type == TokenType.HINT:
                 self._advance()
                 self._refuse_clause()
             if self._next and self._next.token_type == TokenType.ALIAS:
                 self.raise_error("Expected a column before AS", self._next)
-            select = self._parse_whole_query()
+            select = self._parse_select_here() if self._is_synchronize() else self._parse_whole_query()
             if not isinstance(select, (exp.Select, exp.SetOperation, exp.Subquery)):
                 self.raise_error("Expected SELECT", body)
             span = self._span_from(first)

@@ -15,8 +15,13 @@ from sanderling.language.statements import (
     CircleShape,
     Coverage,
     ExteriorShape,
+    FollowingShape,
+    MovingCircleShape,
+    MovingRectShape,
     OutlineShape,
     RectShape,
+    Span,
+    focal_of,
 )
 from sanderling.space.outline import (
     FARTHEST,
@@ -89,9 +94,9 @@ class LineParser(Mixin):
                 raise self.refuse("query.self_crossing_line", message, hint, before, self._prev)
             return OutlineShape(side(ON, line))
         start = self._curr
-        distance = self._finite()
-        self._not_negative("length", distance, start)
-        return OutlineShape(corridor(line, distance))
+        value = self._distance_value()
+        self._not_negative("length", float(value.value), start)
+        return OutlineShape(corridor(line, float(value.value)), value.unit)
 
     def _parse_band(self, first: Token) -> OutlineShape:
         """BAND (LINE (…), LINE (…)): the angle between two straight lines, or what is between two that
@@ -124,27 +129,45 @@ class LineParser(Mixin):
             return ExteriorShape(inner.name, not inner.is_inner)
         found = exterior_of(inner)
         if found is None:
-            message, hint = no_exterior(inner)
+            message, hint = no_exterior()
             raise self.refuse("query.bad_coverage", message, hint, first, self._prev)
         return found
 
 
 def exterior_of(coverage: Coverage) -> Coverage | None:
-    """All but its inside; None of what has none, or moves."""
-    found = outline_of(coverage)
+    """All but its inside; None of what has none."""
+    found, focal = own_outline(coverage), focal_of(coverage)
     outer = None if found is None else exterior(found)
-    return None if outer is None else OutlineShape(outer)
+    if outer is None:
+        return None
+    unit = unit_in(coverage)
+    return OutlineShape(outer, unit) if focal is None else FollowingShape(focal, outer, unit)
 
 
-def no_exterior(coverage: Coverage) -> tuple[str, str]:
+def unit_in(coverage: Coverage) -> Span | None:
+    """Where a unit of distance is written in it."""
+    return getattr(coverage, "unit", None)
+
+
+def no_exterior() -> tuple[str, str]:
     """Why there is none, and what to do."""
-    if outline_of(coverage) is None:
-        return "what moves has no exterior yet", "ask for the region itself"
     return "what is only points or lines has no inside", "EXTERIOR OF takes an area or a side of a line"
 
 
+def own_outline(coverage: Coverage) -> bytes | None:
+    """A coverage as an outline; of what follows an object, around 0, 0."""
+    match coverage:
+        case MovingRectShape(_, xdist, ydist):
+            return rectangle(-xdist / 2, -ydist / 2, xdist / 2, ydist / 2)
+        case MovingCircleShape(_, radius):
+            return circle(0.0, 0.0, radius)
+        case FollowingShape(_, outline):
+            return outline
+    return outline_of(coverage)
+
+
 def outline_of(coverage: Coverage) -> bytes | None:
-    """A still coverage as an outline."""
+    """The same of what follows nobody."""
     match coverage:
         case RectShape(x1, y1, x2, y2):
             return rectangle(x1, y1, x2, y2)

@@ -26,6 +26,7 @@ class Mixin:
     _match_r_paren: Any
     _match_text_seq: Any
     _parse_bitwise: Any
+    _parse_column: Any
     _parse_disjunction: Any
     _parse_expressions: Any
     _parse_select: Any
@@ -42,8 +43,26 @@ class Mixin:
     _value: Any
     _finite: Any
     _finite_value: Any
+    _finite_of: Any
     _not_negative: Any
     _focal: Any
+    _distance_value: Any
+    _with_unit: Any
     _is_coverage: Any
+    _is_number: Any
     _parse_coverage: Any
+    _parse_inside_target: Any
+    _parse_region: Any
+    _given: Any
+    _is_synchronize: Any
+    _parse_synchronize: Any
+    _pattern_report: Any
+    _pattern_skips: Any
+    _pattern_step: Any
+    _refuse_options: Any
+    _points: Any
+    _parse_given: Any
+    _parse_persistency: Any
+    _parse_select_here: Any
     _parse_whole_query: Any
+    _stay: Any

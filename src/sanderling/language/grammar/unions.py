@@ -10,7 +10,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from sanderling.errors import QueryError
 from sanderling.language.grammar.mixin import Mixin
 
-OF_THE_WHOLE = ("order", "limit")
+OF_THE_WHOLE = ("order", "limit", "persistency")
 # What sqlglot keeps of each besides the clauses behind it.
 OWN_PARTS = ("this", "expression", "distinct", "alias", "pivots", "sample", "with_")
 
@@ -49,7 +49,8 @@ class UnionParser(Mixin):
         """Of clauses behind a query in brackets, the first that is about one SELECT."""
         whole = (TokenType.ORDER_BY, TokenType.LIMIT)
         clauses = [t for t in tokens if t.token_type in self.QUERY_MODIFIER_PARSERS]
+        clauses = [t for t in clauses if t.text.upper() != "PERSISTENCY"]
         token = next((t for t in clauses if t.token_type not in whole), tokens[0])
-        hint = "write it inside the brackets; ORDER BY … LIMIT may stand behind them"
+        hint = "write it inside the brackets; ORDER BY … LIMIT and PERSISTENCY may stand behind them"
         message = f"{token.text.upper()} belongs to one SELECT"
         return self.refuse("query.unsupported", message, hint, token)  # type: ignore[no-any-return]

@@ -30,16 +30,24 @@ class WindowParser(Mixin):
         if self._match_text_seq("UNTIL"):
             return self._until(first)
         self._match_text_seq("INTERVAL")
-        if not self._is_number():
-            raise self._no_window(first, "this is no window")
-        if self._next and self._next.text.upper() in ("ROW", "ROWS"):
+        if self._is_number() and self._is_before_rows():
             return self._rows(first)
-        size = self._duration(first)
+        return self._lasting(first, FORMS)
+
+    def _lasting(self, first: Token, forms: str) -> WindowClause:
+        return WindowClause(Lasting(self._long(first, forms)), None, self._span(first))
+
+    def _long(self, first: Token, forms: str) -> int:
+        """A duration, of one part or several."""
+        self._match_text_seq("INTERVAL")
+        if not self._is_number():
+            raise self._no_window(first, "this is no window", forms)
+        size = self._duration(first, forms)
         while self._is_number():
-            size += self._duration(first)
+            size += self._duration(first, forms)
         if not 0 < size <= LONGEST_US:
-            raise self._no_window(first, "a window lasts longer than nothing, and up to 1000 years")
-        return WindowClause(Lasting(size), None, self._span(first))
+            raise self._no_window(first, "a window lasts longer than nothing, and up to 1000 years", forms)
+        return size
 
     def _until(self, first: Token) -> WindowClause:
         is_next = self._curr and self._curr.text.upper() == "NEXT"
@@ -63,28 +71,31 @@ class WindowParser(Mixin):
             )
         return WindowClause(kind(count), None, self._span(first))
 
+    def _is_before_rows(self) -> bool:
+        return bool(self._next) and self._next.text.upper() in ("ROW", "ROWS")
+
     def _is_number(self) -> bool:
         return bool(self._curr) and self._curr.token_type in (
             TokenType.NUMBER, TokenType.STRING, TokenType.DASH, TokenType.PLUS, TokenType.DOT
         )  # fmt: skip
 
-    def _duration(self, first: Token) -> int:
+    def _duration(self, first: Token, forms: str) -> int:
         value: Value = self._value("how long")
         try:
             count = float(value.value)
         except ValueError:
-            raise self._no_window(first, f'"{value.value}" is no number') from None
-        unit = self._curr.text.lower() if self._curr else ""
+            raise self._no_window(first, f'"{value.value}" is no number', forms) from None
+        unit = self._curr.text.lower() if self._curr and self._curr.text.isalpha() else ""
         scale = UNITS_US.get(unit) or UNITS_US.get(unit.removesuffix("s"))
         if scale is None:
             hint = did_you_mean(unit, ["second", "minute", "hour", "day", "week", "rows"]) if unit else None
-            raise self._no_window(first, "a window needs a unit behind its number", hint or FORMS)
+            raise self._no_window(first, "a window needs a unit behind its number", hint or forms)
         self._advance()
         return round(count * scale) if abs(count * scale) <= LONGEST_US else -1
 
     def _span(self, first: Token) -> Span:
         return Span(first.start, self._prev.end + 1)
 
-    def _no_window(self, first: Token, message: str, hint: str = FORMS) -> QueryError:
+    def _no_window(self, first: Token, message: str, hint: str) -> QueryError:
         error: QueryError = self.refuse("query.bad_window", message, hint, first, self._prev)
         return error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from sqlglot import exp
@@ -47,10 +48,14 @@ class WithParser(Mixin):
             self._match_l_paren()
             query = self._parse_select_here()
             self._match_r_paren()
-            alias = exp.TableAlias(this=_identifier(name), columns=[_identifier(c) for c in columns])
-            found[name.text.casefold()] = self.expression(exp.CTE(this=query, alias=alias))
+            found[name.text.casefold()] = self._given(name, query, columns)
             if not self._match(TokenType.COMMA):
                 return list(found.values())
+
+    def _given(self, name: Name, query: exp.Query, columns: Sequence[Name] = ()) -> exp.Expr:
+        alias = exp.TableAlias(this=_identifier(name), columns=[_identifier(c) for c in columns])
+        given: exp.Expr = self.expression(exp.CTE(this=query, alias=alias))
+        return given
 
     def _parse_columns(self) -> list[Name]:
         if not self._match(TokenType.L_PAREN):
@@ -63,6 +68,8 @@ class WithParser(Mixin):
 
     def _parse_select_here(self) -> Any:
         token = self._curr
+        if self._is_synchronize():
+            return self._parse_synchronize()
         begins = (TokenType.SELECT, TokenType.L_PAREN, TokenType.WITH)
         self._expect(token and token.token_type in begins, "SELECT")
         query = self._parse_whole_query()

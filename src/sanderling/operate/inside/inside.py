@@ -2,7 +2,7 @@
 
 moved objects ──► regions over the old place ──► minus ──► -1 left
               └─► regions over the new place ──► minus ──► +1 entered
-still objects ──► regions that moved, before and after ──► the same two
+still objects ──► regions that moved, before and after ──► the same two (moving.py, posed.py)
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from sanderling.batches import Batch
 from sanderling.kernels.inside.cross import cross
 from sanderling.kernels.inside.grid import Grid, build_grid
 from sanderling.operate.inside.moving import MovingRegions
+from sanderling.operate.inside.posed import PosedRegions, exact
+from sanderling.operate.inside.roaming import Roaming
 from sanderling.operate.inside.tell import Tell
 from sanderling.operate.now import Moved, Now, Settled
 from sanderling.operate.operator import Turned
@@ -42,7 +44,8 @@ class InsideState:
     geometry: Geometry
     grid: Grid
     rasters: Rasters
-    moving: MovingRegions | None
+    moving: MovingRegions | Roaming | None
+    posed: PosedRegions | None
 
 
 class Inside:
@@ -58,9 +61,11 @@ class Inside:
         self.plan = plan
         self.asks = asks
         self.tell = Tell(plan, asks, polygons)
-        # Where kNN looks for the nearest is its own affair.
-        self.is_range = plan.is_over(Over.NOW)
+        self.movers: type[MovingRegions] | type[Roaming] = Roaming if plan.stream.is_globe else MovingRegions
+        # Where kNN looks for the nearest is its own affair, and what a pattern waits for is waited.py's.
+        self.is_range = plan.is_over(Over.NOW) & ~plan.is_waited
         self.is_range[plan.nearest.region] = False
+        self.is_posed = polygons.poses.is_posed
 
     # ----- which regions live
 
@@ -69,12 +74,16 @@ class Inside:
         return self._with_live(self.plan.regions.lives(at.closed_to, at.ready) & self.is_range, at)
 
     def _with_live(self, is_live: Bools, now: Now) -> InsideState:
-        is_moving = self.plan.regions.focal >= 0
-        still, moving = np.flatnonzero(is_live & ~is_moving), np.flatnonzero(is_live & is_moving)
+        is_moving, is_posed = self.plan.regions.focal >= 0, self.is_posed
+        still, moving, posed = (
+            np.flatnonzero(is_live & some)
+            for some in (~is_moving & ~is_posed, is_moving & ~is_posed, is_posed)
+        )  # fmt: skip
         geometry = self.plan.regions.written(still)
-        movers = MovingRegions.of(moving, self.asks, now.objects, now.focals) if len(moving) else None
-        rasters = self.tell.polygons.rasters_of(still)
-        return InsideState(is_live, still, geometry, build_grid(geometry, does_last=True), rasters, movers)
+        movers = self.movers.of(moving, self.asks, now.objects, now.focals) if len(moving) else None
+        rasters, grid = self.tell.polygons.rasters_of(still), build_grid(geometry, does_last=True)
+        changing = PosedRegions.of(posed, self.asks, self.tell.polygons, now) if len(posed) else None
+        return InsideState(is_live, still, geometry, grid, rasters, movers, changing)
 
     def end(self, state: InsideState, tick: int, now: Now) -> Turned:
         r = self.plan.regions
@@ -106,18 +115,16 @@ class Inside:
         sides = (rows, np.full(len(rows), -1)) if are_leaving else (np.full(len(rows), -1), rows)
         everybody = MoveBatch(np.full(len(rows), tick), present, *sides)
         moves = self.asks.moves(everybody, objects)
-        still, moving = (
-            np.flatnonzero(is_wanted & (r.focal < 0)),
-            np.flatnonzero(is_wanted & (r.focal >= 0)),
-        )
+        polygons, is_still = self.tell.polygons, (r.focal < 0) & ~self.is_posed
         pairs = []
-        for ids, geometry in (
-            (still, r.written(still)),
-            (moving, r.at(moving, now.focals.all_places())),
-        ):
+        for ids in (np.flatnonzero(is_wanted & is_still), np.flatnonzero(is_wanted & ~is_still)):
+            geometry = r.posed(ids, polygons.poses, now.focals.all_places(), now.closed_to)
             grid = build_grid(geometry)
-            rasters, rules = self.tell.polygons.rasters_of(ids), self.asks.rules(ids, objects)
-            met = cross(moves, rules, geometry, grid, geometry, grid, rasters)
+            met = cross(
+                moves, self.asks.rules(ids, objects), geometry, grid, geometry, grid, polygons.rasters_of(ids)
+            )
+            if len(geometry.pose):
+                met = exact(met, moves, geometry, geometry, ids, polygons)
             pairs.append(PairBatch.of(met, everybody, moves.changed, ids))
         return self.tell.rows(pairs, objects)
 
@@ -143,13 +150,17 @@ class Inside:
                 state.moving.meet(moves, columns, given.rows_before, objects, given.focal_moves, focals)
             )
             if state.moving.is_scattered:
-                state.moving = MovingRegions.of(state.moving.ids, self.asks, objects, focals)
+                state.moving = self.movers.of(state.moving.ids, self.asks, objects, focals)
+        if state.posed is not None:
+            pairs += state.posed.meet(given)
         return self.tell.rows(pairs, objects)
 
     def settle(self, state: InsideState, settled: Settled) -> None:
         if state.moving is not None:
             now = settled.now
             state.moving.settle(settled.moves, settled.focal_moves, now.objects, now.focals)
+        if state.posed is not None:
+            state.posed.settle(settled.now)
 
     def places_objects(self, state: InsideState) -> bool:
         """Only where regions move."""
@@ -164,7 +175,8 @@ class Inside:
             mine = np.flatnonzero(state.is_live & (r.template == ordered.template.id))
             some = a_few(len(columns.object), len(mine))
             ordered.counts.sampled += 2 * len(some)
-            geometry = r.at(mine, given.now.focals.all_places())
+            poses, places = self.tell.polygons.poses, given.now.focals.all_places()
+            geometry = r.posed(mine, poses, places, given.now.closed_to)
             watch = self.asks.watch_by_pair[mine]
             rasters = self.tell.polygons.rasters_of(mine)
             ordered.counts.found += found(taken(columns, some), watch, geometry, rasters)

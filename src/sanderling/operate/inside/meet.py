@@ -2,6 +2,7 @@
 
 stand still         one grid for all of them
 follow an object    tick by tick, where their objects were then
+change themselves   tick by tick, as they were then
 hold any place      conditions say it all
 """
 
@@ -18,6 +19,7 @@ import numpy.typing as npt
 from sanderling.arrays import I64, Bools, flat
 from sanderling.kernels.inside.cross import Moves, Rules, cross
 from sanderling.kernels.inside.grid import Grid, build_grid, no_grid
+from sanderling.operate.inside.posed import exact
 from sanderling.operate.readings.pairs import MoveBatch, PairBatch
 from sanderling.operate.readings.readings import LastReadings, Stored
 from sanderling.operate.where.orders import Ordered
@@ -29,6 +31,7 @@ from sanderling.space.coverages import are_everywhere
 from sanderling.space.geometry import Geometry
 from sanderling.space.motion import hidden
 from sanderling.space.polygons import Polygons
+from sanderling.space.pose import Poses
 
 # For fewer readings of a tick than this no grid over moving regions is made.
 WORTH_A_GRID = 8
@@ -36,6 +39,8 @@ WORTH_A_GRID = 8
 
 class Kept(Stored, Protocol):
     """Readings by row, with the ticks that they belong to."""
+
+    closed_to: int
 
     def ticks(self, rows: I64) -> I64: ...
 
@@ -68,8 +73,8 @@ class Live:
     moving: I64
 
     @classmethod
-    def of(cls, regions: Regions, is_live: Bools) -> Live:
-        is_still, is_everywhere = regions.focal < 0, are_everywhere(regions.kind)
+    def of(cls, regions: Regions, is_live: Bools, poses: Poses) -> Live:
+        is_still, is_everywhere = (regions.focal < 0) & ~poses.is_posed, are_everywhere(regions.kind)
         everywhere, still, moving = (
             np.flatnonzero(is_live & some)
             for some in (is_still & is_everywhere, is_still & ~is_everywhere, ~is_still)
@@ -133,7 +138,8 @@ class Meet:
         for start, end in pairwise(edges):
             tick = int(ticks[start])
             is_hidden = whereabouts.is_hidden(tick, regions.focal[ids]) & ~self.sees_hidden[ids]
-            geometry = hidden(regions.at(ids, whereabouts.at(tick)), is_hidden)
+            geometry = regions.posed(ids, self.polygons.poses, whereabouts.at(tick), tick)
+            geometry = hidden(geometry, is_hidden)
             grid = build_grid(geometry) if end - start >= WORTH_A_GRID else no_grid(geometry)
             now = passage.take(some[start:end])
             pairs.append(self._cross(now, ids, geometry, grid, focal[start:end], kept))
@@ -151,9 +157,13 @@ class Meet:
             np.where(comes, np.nan, x), np.where(comes, np.nan, y),
             np.where(comes, x, np.nan), np.where(comes, y, np.nan), nothing, is_in & ~comes, is_in & comes,
         )  # fmt: skip
-        without = np.full(len(ids), -1) if focal is None else self.plan.regions.focal[ids]
+        # Whoever is no focal object is -1, and a region that follows nobody is without nobody.
+        followed = self.plan.regions.focal[ids]
+        without = np.where(followed < 0, -3, followed)
         rules = Rules(np.zeros(len(ids), np.uint64), self.rule_of[ids], without)
         met = cross(moves, rules, geometry, grid, geometry, grid, self.polygons.rasters_of(ids))
+        if len(geometry.pose):
+            met = exact(met, moves, geometry, geometry, ids, self.polygons)
         batch = MoveBatch(passage.tick, row, np.where(comes, -1, row), np.where(comes, row, -1))
         return PairBatch.of(met, batch, nothing, ids)
 
@@ -171,6 +181,6 @@ class Meet:
         some = a_few(len(row), len(mine))
         x, y = (np.where(is_in[some], place[row[some]], np.nan) for place in (kept.x, kept.y))
         ordered.counts.sampled += len(some)
-        geometry = regions.at(mine, focals.all_places())
+        geometry = regions.posed(mine, self.polygons.poses, focals.all_places(), kept.closed_to)
         watch, rasters = np.zeros(len(mine), np.uint64), self.polygons.rasters_of(mine)
         ordered.counts.found += found(arrived(x, y), watch, geometry, rasters)

@@ -48,7 +48,7 @@ class MovingRegions:
         written = plan.regions.written(ids)
         rank = _neighbours_together(focals, float(np.median(np.maximum(written.c, written.d))))
         ids = ids[np.argsort(rank[plan.regions.focal[ids]], kind="stable")]
-        kind, x, y, c, d = plan.regions.at(ids, focals.all_places())
+        kind, x, y, c, d, _ = plan.regions.at(ids, focals.all_places())
         cell, level, reach_w, reach_h = levels(kind, c, d)
         places = np.stack([x, y], axis=1)
         focal = rank[plan.regions.focal[ids]]

@@ -100,9 +100,13 @@ class Tell:
             ordered.counts.pairs += int(np.count_nonzero(pairs.was) + np.count_nonzero(pairs.is_))
 
     def _exact(self, pairs: PairBatch, objects: Stored) -> PairBatch:
-        """The kernel judged polygons by bounds and rasters: now by their borders."""
+        """The kernel judged polygons by bounds and rasters: now by their borders.
+
+        Where outlines have poses, that is known already.
+        """
+        is_posed = self.polygons.poses.is_posed
         for is_in, rows in pairs.sides() if len(self.polygons) else ():
-            some = np.flatnonzero(is_in)
+            some = np.flatnonzero(is_in & ~is_posed[pairs.region])
             x, y = objects.x[rows[some]], objects.y[rows[some]]
             is_in[some] = self.polygons.hold(pairs.region[some], x, y)
         return pairs

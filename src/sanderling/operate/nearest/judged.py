@@ -56,9 +56,12 @@ def advance_judged(
                 Lists(told, which[is_new], np.diff(starts)[is_new], scene.row[who[is_told]], d2[is_told])
             )
         scene.changed[changes.object[m:m_end]] = 0
+    return Lists(*(np.concatenate(columns) for columns in zip(no_lists(), *found, strict=True)))
+
+
+def no_lists() -> Lists:
     nothing = np.empty(0, np.int64)
-    none = Lists(nothing, nothing.astype(np.int32), nothing, nothing, nothing.astype(np.float64))
-    return Lists(*(np.concatenate(columns) for columns in zip(none, *found, strict=True)))
+    return Lists(nothing, nothing.astype(np.int32), nothing, nothing, nothing.astype(np.float64))
 
 
 def _search(part: Neighbourhood, which: I32, judge: Judge, objects: LastReadings) -> tuple[I64, I32, F64]:

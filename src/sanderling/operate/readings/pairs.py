@@ -26,6 +26,9 @@ class MoveBatch:
     def __len__(self) -> int:
         return len(self.tick)
 
+    def part(self, some: slice) -> MoveBatch:
+        return MoveBatch(self.tick[some], self.object[some], self.old_row[some], self.new_row[some])
+
 
 NO_MOVES = MoveBatch(*(np.empty(0, np.int64) for _ in range(4)))
 

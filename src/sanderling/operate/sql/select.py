@@ -32,28 +32,31 @@ class Select:
         if not len(rows):
             return Signed.none([t.arrow for t in self.node.types])
         if self.node.where is not None:
-            (verdict,) = self._evaluated([self.node.where], rows)
+            (verdict,) = evaluated([self.node.where], rows, self.constants)
             is_in = np.asarray(verdict.fill_null(False).to_numpy(), np.bool_)
             rows = rows if is_in.all() else rows.take(np.flatnonzero(is_in))
         wanted = [c for c in self.node.columns if not c.is_plain]
-        evaluated = iter(self._evaluated(wanted, rows))
+        computed = iter(evaluated(wanted, rows, self.constants))
         columns = [
-            self._read(c.column, rows).cast(c.type.arrow)
+            _read(c.column, rows, self.constants).cast(c.type.arrow)
             if c.is_plain
-            else relational.finite(next(evaluated).cast(c.type.arrow))
+            else relational.finite(next(computed).cast(c.type.arrow))
             for c in self.node.columns
         ]
         return Signed(rows.query, rows.tick, rows.sign, columns)
 
-    def _evaluated(self, what: Sequence[Expression], rows: Signed) -> list[pa.ChunkedArray]:
-        if not what:
-            return []
-        reads = sorted({name for c in what for name in c.reads})
-        columns = {name: self._read(name, rows) for name in reads}
-        table = pa.table(columns or {"one": pa.array(np.zeros(len(rows), np.int8))})
-        return relational.evaluate([c.sql for c in what], table)
 
-    def _read(self, name: str, rows: Signed) -> Column:
-        if is_of_query(name):
-            return self.constants.column(name, rows.query)
-        return rows.columns[place_of(name)]
+def evaluated(what: Sequence[Expression], rows: Signed, constants: Constants) -> list[pa.ChunkedArray]:
+    """What is computed of each row and of its query's constants."""
+    if not what:
+        return []
+    reads = sorted({name for c in what for name in c.reads})
+    columns = {name: _read(name, rows, constants) for name in reads}
+    table = pa.table(columns or {"one": pa.array(np.zeros(len(rows), np.int8))})
+    return relational.evaluate([c.sql for c in what], table)
+
+
+def _read(name: str, rows: Signed, constants: Constants) -> Column:
+    if is_of_query(name):
+        return constants.column(name, rows.query)
+    return rows.columns[place_of(name)]

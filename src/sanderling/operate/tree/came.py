@@ -22,6 +22,7 @@ class Input:
     rows: dict[int, pa.Table] = field(default_factory=dict)
     turns: pa.Table = field(default_factory=TURNS.empty_table)
     closed: Closed = field(default_factory=dict)
+    looked: dict[int, pa.Table] = field(default_factory=dict)  # by template what was asked for besides
 
     @classmethod
     def of(cls, came: list[Batch], planned: PlannedTree, shared: Collection[int]) -> Input:
@@ -34,12 +35,15 @@ class Input:
 
     def saved(self) -> Frame:
         rows = {str(branch): rows for branch, rows in self.rows.items()}
-        return Frame({"turns": self.turns, **rows}, {"closed": self.closed})
+        frame = Frame({"turns": self.turns, **rows}, {"closed": self.closed})
+        frame.put(Frame({str(template): rows for template, rows in self.looked.items()}), "looked")
+        return frame
 
     @classmethod
     def restored(cls, frame: Frame) -> Input:
         rows = {int(name): rows for name, rows in frame.tables.items() if name != "turns"}
-        return cls(rows, frame.tables["turns"], frame.values["closed"])
+        looked = {int(name): told for name, told in frame.part("looked").tables.items()}
+        return cls(rows, frame.tables["turns"], frame.values["closed"], looked)
 
 
 def by_branch(batches: Sequence[Batch], planned: PlannedTree, shared: Collection[int]) -> dict[int, pa.Table]:

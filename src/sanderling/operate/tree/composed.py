@@ -10,6 +10,8 @@ A query that was registered while streams run waits until all of them have begun
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -19,19 +21,25 @@ from sanderling.arrays import I64
 from sanderling.batches import Batch, Kind
 from sanderling.clock import NOTHING_YET
 from sanderling.figures.figures import Figures
+from sanderling.operate.inside.waited import Wanted
 from sanderling.operate.sql.consolidate import put_together, repeated
 from sanderling.operate.sql.constants import Constants
 from sanderling.operate.takers import Key, Taker
 from sanderling.operate.tree.came import Closed, Input, by_branch
+from sanderling.operate.tree.looks import Looks
+from sanderling.operate.tree.replaced import Replacements
 from sanderling.operate.tree.table_rows import TableRows
 from sanderling.operate.tree.tree import Tree
 from sanderling.operate.tree.turns import Turned, Turns
 from sanderling.plans import operator_ids
-from sanderling.plans.nodes import solve_of
+from sanderling.plans.nodes import Branch, is_told_only, numbered
 from sanderling.plans.plan import Plan, PlannedTree
+from sanderling.plans.window import Refresh
 from sanderling.route.by_space import ALONE, Partition
 from sanderling.route.sightings import apart, are_sightings, count, queries_and_ticks, where
 from sanderling.state.frame import Frame
+
+Name = TypeVar("Name", int, str)
 
 
 class Composed(Taker):
@@ -42,10 +50,11 @@ class Composed(Taker):
     """
 
     def __init__(
-        self, plan: Plan, planned: PlannedTree, is_joining: bool = False, partition: Partition = ALONE
-    ):
-        """`is_joining`: it was registered while streams run."""
-        self.planned = planned
+        self, plan: Plan, planned: PlannedTree, is_joining: bool = False, partition: Partition = ALONE,
+        looks: Looks | None = None,
+    ):  # fmt: skip
+        """`is_joining`: it was registered while streams run. Above a stream it may ask that."""
+        self.planned, self.looks = planned, looks
         self.tree = Tree(planned.root, Constants(planned.queries, planned.constants), partition)
         self.closed: Closed = {}  # how far streams have come
         self.ready = NOTHING_YET  # all streams have closed this tick
@@ -55,9 +64,12 @@ class Composed(Taker):
         if is_joining:
             self.turns.join(planned.queries)
         self.takes, self.shared = _taken_by(planned), _shared_in(plan)
+        self.refreshes = _refreshes_of(planned)
         # Of what comes through an exchange, unless others merge and count it first, the rows of a turn.
         templates, gathered = plan.templates(), planned.branches if planned.is_merged else ()
         self.rows_of = {b: 0 for b in gathered if not templates[b].is_merged_first}
+        self.replaced = Replacements(planned.tick_us)
+        self.replaced.learn(planned, NOTHING_YET)
         self.tables = TableRows(planned.tick_us)
         self.tables.learn(plan, planned.tables, NOTHING_YET)
 
@@ -66,7 +78,8 @@ class Composed(Taker):
         gone = np.setdiff1d(self.planned.queries, planned.queries)
         self.turns.join(np.setdiff1d(planned.queries, self.planned.queries))
         self.planned, self.takes, self.shared = planned, _taken_by(planned), _shared_in(plan)
-        self.tree.constants.replace(planned.queries, planned.constants)
+        self.replaced.learn(planned, self.ready)
+        self._take_constants()
         self.tables.learn(plan, planned.tables, self.ready)
         if len(gone):
             self.tree.forget(gone)
@@ -78,7 +91,11 @@ class Composed(Taker):
         for branch, rows in self.came[-1].rows.items():
             if (template := self.planned.branches[branch]) in self.rows_of:
                 self.rows_of[template] += count(rows)
+        if self.looks is not None:
+            self.looks.begin()
         rows = self.take(self.came[-1])
+        if self.looks is not None:
+            self.came[-1].looked = self.looks.told()
         return [self._batch(Kind.DELTAS, rows)] if rows.num_rows else []
 
     def _batch(self, kind: Kind, rows: pa.Table, ask: int = -1) -> Batch:
@@ -86,7 +103,8 @@ class Composed(Taker):
 
     def take(self, came: Input) -> pa.Table:
         """Gives signed rows."""
-        for branch, rows in came.rows.items():
+        for branch, came_rows in came.rows.items():
+            rows = self._stamped(branch, came_rows)
             before = self.waiting.get(branch)
             self.waiting[branch] = rows if before is None else pa.concat_tables([before, rows])
         self.closed |= came.closed
@@ -98,16 +116,41 @@ class Composed(Taker):
         begun = pa.table({"query": turned.begun, "tick": turned.begin})
         changes = self.tables.now(self.ready)
         schema = self.planned.template.schema()
-        is_quiet = not any(t.num_rows for t in (*branches.values(), *changes.values(), begun))
-        if is_quiet and not self.tree.is_due(self.ready):
-            out = schema.empty_table()
-        else:
-            out = self._shown(self.tree.apply(branches, changes, begun, self.ready))
+        told = []
+        for tick, replaced in self.replaced.due(self.ready).items():
+            before, branches = _cut(branches, tick)
+            changed, changes = _cut(changes, tick)
+            first, begun = (some["begun"] for some in _cut({"begun": begun}, tick))
+            told += self._applied(before, changed, first, max(tick - self.planned.tick_us, NOTHING_YET))
+            self.replaced.take_effect(tick)
+            self._take_constants()
+            self.tree.replan(np.array([one.query for one in replaced], np.int64), tick)
+        told += self._applied(branches, changes, begun, self.ready)
+        out = pa.concat_tables([schema.empty_table(), *told])
         self.tree.pass_time(self.ready)
         if len(turned.ended):
             self.tree.forget(turned.ended)
             out = _before(out, turned.ended, turned.end)
+            self.waiting = {b: _without(rows, turned.ended) for b, rows in self.waiting.items()}
         return out
+
+    def _look(self, wanted: Wanted, place: int) -> pa.Table | None:
+        assert self.looks is not None
+        return self.looks.look(replace(wanted, template=self.planned.branches[wanted.template]), place)
+
+    def _applied(
+        self, branches: dict[int, pa.Table], tables: dict[str, pa.Table], begun: pa.Table, to: int
+    ) -> list[pa.Table]:
+        """What the tree tells up to a tick, if it is not quiet."""
+        is_quiet = not any(t.num_rows for t in (*branches.values(), *tables.values(), begun))
+        if is_quiet and not self.tree.is_due(to):
+            return []
+        look = None if self.looks is None else self._look
+        return [self._shown(self.tree.apply(branches, tables, begun, to, look))]
+
+    def _take_constants(self) -> None:
+        queries = self.planned.queries
+        self.tree.constants.replace(queries, self.replaced.constants(queries, self.planned.constants))
 
     def _shown(self, rows: pa.Table) -> pa.Table:
         """As its consumers take them."""
@@ -144,6 +187,7 @@ class Composed(Taker):
         frame.put(Frame({str(branch): rows for branch, rows in self.waiting.items()}), "waiting")
         frame.put(self.turns.saved(), "turns")
         frame.put(self.tables.saved(), "tables")
+        frame.put(self.replaced.saved(), "replaced")
         return frame
 
     def restore(self, frame: Frame) -> None:
@@ -151,26 +195,35 @@ class Composed(Taker):
             self._restore_whole(frame)
         else:
             for some in frame.parts.values():
-                self.take(Input.restored(some))
+                came = Input.restored(some)
+                if self.looks is not None:
+                    self.looks.begin(came.looked)
+                self.take(came)
 
     def _restore_whole(self, frame: Frame) -> None:
         self.ready, self.closed = frame.values["ready"], frame.values["closed"]
         self.tables.restore(frame.part("tables"))
+        self.replaced.restore(frame.part("replaced"))
+        self._take_constants()
         self.tree.restore(frame.part("tree").tables)
         self.waiting = {int(branch): rows for branch, rows in frame.part("waiting").tables.items()}
         self.turns.restore(frame.part("turns"))
 
     def _released(self, branch: int, turned: Turned) -> pa.Table:
-        """Rows of ticks that are ready; of a query that has waited for streams ahead, at its begin."""
-        rows = self.waiting[branch]
+        """Rows of ticks that are ready."""
+        rows = self._begun(branch, turned) if turned.is_joined.any() else self.waiting[branch]
         if not len(self.turns.joining) and (rows.column("tick").to_numpy() <= self.ready).all():
             self.waiting[branch] = rows.schema.empty_table()  # a slice would hold on to all of it
         else:
             query, tick = queries_and_ticks(rows)
             is_ready = (tick <= self.ready) & ~np.isin(query, self.turns.joining)
             self.waiting[branch], rows = where(rows, ~is_ready), where(rows, is_ready)
-        if not turned.is_joined.any():
-            return rows
+        # What came and went between two refreshes is told at one tick: it cancels.
+        return put_together(rows) if branch in self.refreshes else rows
+
+    def _begun(self, branch: int, turned: Turned) -> pa.Table:
+        """What waits, that of queries which begin now at their begin, if it was earlier."""
+        rows = self.waiting[branch]
         order = np.argsort(turned.begun)
         begun, begin = turned.begun[order], turned.begin[order]
         # What a query gets that it begins too late for has a tick that is not its own.
@@ -178,7 +231,16 @@ class Composed(Taker):
         query, tick = queries_and_ticks(rows)
         at = np.minimum(np.searchsorted(begun, query), len(begun) - 1)
         tick = np.where(begun[at] == query, np.maximum(tick, begin[at]), tick)
-        return rows.set_column(rows.column_names.index("tick"), "tick", pa.array(tick))
+        rows = rows.set_column(rows.column_names.index("tick"), "tick", pa.array(tick))
+        return self._stamped(branch, rows)
+
+    def _stamped(self, branch: int, rows: pa.Table) -> pa.Table:
+        """With the ticks at which they are told, where a window is refreshed now and then."""
+        if branch not in self.refreshes:
+            return rows
+        tick = np.asarray(rows.column("tick").to_numpy(), np.int64)
+        told_at = self.refreshes[branch].ticks(tick, self.planned.tick_us)
+        return rows.set_column(rows.column_names.index("tick"), "tick", pa.array(told_at))
 
     def answer(self, asked: list[Batch], whole: list[Batch]) -> list[Batch]:
         """Of the whole answers of their branches; each stream of a query asks."""
@@ -192,20 +254,29 @@ class Composed(Taker):
         return [batch for batch in told if batch.table.num_rows]
 
     def _answer(self, queries: I64, rows: Mapping[int, pa.Table], tick: int) -> pa.Table:
-        """A trigger has none."""
+        """Triggers and patterns have none."""
         mine = np.setdiff1d(np.intersect1d(queries, self.planned.queries), self.turns.joining)
         schema = self.planned.template.schema()
-        if not len(mine) or self.ready == NOTHING_YET or solve_of(self.planned.root) is not None:
+        if not len(mine) or self.ready == NOTHING_YET or is_told_only(self.planned.root):
             return schema.empty_table()
-        fresh = Tree(self.planned.root, self.tree.constants)
         begun = pa.table({"query": mine, "tick": np.full(len(mine), tick)})
         now = {b: _known(rows.get(b), self.waiting.get(b), mine, tick) for b in {*rows, *self.waiting}}
-        return self._shown(put_together(put_at(fresh.apply(now, self.tables.told(), begun, tick), tick)))
+        return self._shown(
+            put_together(
+                put_at(self.tree.answering(mine, tick).apply(now, self.tables.told(), begun, tick), tick)
+            )
+        )
 
 
 def _taken_by(planned: PlannedTree) -> list[Key]:
     rows = [(kind, branch) for branch in planned.branches for kind in (Kind.DELTAS, Kind.SIGHTINGS)]
     return [*rows, *((Kind.CLOCK, stream) for stream in planned.streams)]
+
+
+def _refreshes_of(planned: PlannedTree) -> dict[int, Refresh]:
+    """By branch, where its rows are told now and then only."""
+    branches = [node for node in numbered(planned.root) if isinstance(node, Branch)]
+    return {node.number: node.refresh for node in branches if node.refresh is not None}
 
 
 def _shared_in(plan: Plan) -> frozenset[int]:
@@ -233,6 +304,15 @@ def put_at(rows: pa.Table, tick: int) -> pa.Table:
     return rows.set_column(
         rows.column_names.index("tick"), "tick", pa.array(np.full(rows.num_rows, tick), pa.int64())
     )
+
+
+def _cut(tables: dict[Name, pa.Table], tick: int) -> tuple[dict[Name, pa.Table], dict[Name, pa.Table]]:
+    """Rows before a tick, and from it on."""
+    before, after = dict[Name, pa.Table](), dict[Name, pa.Table]()
+    for name, rows in tables.items():
+        is_before = queries_and_ticks(rows)[1] < tick
+        before[name], after[name] = where(rows, is_before), where(rows, ~is_before)
+    return before, after
 
 
 def _ready(closed: Sequence[tuple[int, bool]]) -> int:

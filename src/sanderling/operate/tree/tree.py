@@ -27,7 +27,10 @@ from sanderling.operate.operator import (
     Holds,
     Hosts,
     Operator,
+    Present,
+    Replans,
     Saves,
+    Waits,
     Weighs,
     over,
     under,
@@ -35,7 +38,7 @@ from sanderling.operate.operator import (
 from sanderling.operate.operators import operator_of
 from sanderling.operate.sql.constants import Constants
 from sanderling.operate.sql.signed import Signed
-from sanderling.operate.tree.changes import Changes
+from sanderling.operate.tree.changes import Changes, Look
 from sanderling.operate.tree.pieces import Pieces
 from sanderling.operate.trigger.sightings import Sightings
 from sanderling.plans import nodes, operator_ids
@@ -55,6 +58,7 @@ class Station:
     operator: Operator[None, Changes, Signed] | None
     inputs: list[int]
     state: Any = None
+    known: Signed | None = None  # what it tells once, whatever its inputs say
     rows_in: int = 0
     guests: int = 0  # rows that came beside these, and are counted at home
     rows_out: int = 0
@@ -65,6 +69,8 @@ class Station:
 
     def is_due(self, tick: int) -> bool:
         """Whether it has something to tell though nothing comes."""
+        if isinstance(self.operator, Waits) and self.operator.is_waiting(self.state):
+            return True
         if not isinstance(self.operator, Due):
             return False
         due = self.operator.due(self.state)
@@ -114,43 +120,61 @@ class Tree:
             inputs = [numbers[child] for child in children_of(node)]
             self.stations.append(Station(node, operator_of(node, constants, partition), inputs))
 
+    def replan(self, queries: I64, tick: int) -> None:
+        """From this tick on the constants of these queries are others."""
+        for station in self.stations:
+            if isinstance(station.operator, Replans):
+                station.operator.replan(station.state, queries, tick)
+
     def is_due(self, tick: int) -> bool:
         """Whether somebody has something to tell up to this tick, though nothing comes."""
         return any(station.is_due(tick) for station in self.stations)
 
+    def answering(self, queries: I64, tick: int) -> Tree:
+        """For whole answers as at a tick; what does not follow from those of its branches is known here."""
+        fresh = Tree(self.root, self.constants)
+        for station, mine in zip(fresh.stations, self.stations, strict=True):
+            if isinstance(mine.operator, Present):
+                station.known = mine.operator.present(mine.state, queries, tick)
+        return fresh
+
     def apply(
         self, branches: dict[int, pa.Table], tables: dict[str, pa.Table], begun: pa.Table,
-        closed_to: int = NOTHING_YET,
+        closed_to: int = NOTHING_YET, look: Look | None = None,
     ) -> pa.Table:  # fmt: skip
         """One batch: changes of branches and of tables (with query -1, columns by name), which queries
-        begin at which tick, and the tick that has closed. Gives the changes of the answers, equal rows of a
-        tick as one.
+        begin at which tick, and the tick that has closed; whom else to ask. Gives the changes of the answers,
+        equal rows of a tick as one.
         """
         out = []
         names: list[int | str] = [*branches, *tables]
         for piece in self.pieces.of([*branches.values(), *tables.values(), begun], closed_to):
             *parts, beginning = piece.tables
-            rows, most = self._apply(dict(zip(names, parts, strict=True)), beginning, piece.closed_to)
+            changes = dict(zip(names, parts, strict=True))
+            rows, most = self._apply(changes, beginning, piece.closed_to, look)
             self.pieces.learn(most)
             out.append(rows.table())
         return pa.concat_tables(out)
 
     def _apply(
-        self, changes: dict[int | str, pa.Table], begun: pa.Table, closed_to: int
+        self, changes: dict[int | str, pa.Table], begun: pa.Table, closed_to: int, look: Look | None
     ) -> tuple[Signed, int]:
         """One piece: changes by branch number or table name. Also gives the most that a node told."""
         query, tick = (np.asarray(begun.column(name).to_numpy(), np.int64) for name in ("query", "tick"))
         beginning = Signed(query, tick, np.zeros(len(query), np.int64), [])
+        result: Any
         results: list[Any] = []  # signed rows; of branches of triggers sightings
         for station in self.stations:
             started = time.perf_counter()
-            if station.operator is None and station.inputs:
+            if station.known is not None:
+                result, station.known = station.known, Signed.none([t.arrow for t in station.node.types])
+            elif station.operator is None and station.inputs:
                 result = results[station.inputs[0]]
             elif station.operator is None:
                 result = self._from_outside(station.node, changes)
             else:
                 inputs = [results[i] for i in station.inputs]
-                result = station.applied(Changes(inputs, beginning, closed_to))
+                result = station.applied(Changes(inputs, beginning, closed_to, look))
             station.rows_out += len(result)
             station.seconds += time.perf_counter() - started
             results.append(result)
@@ -158,11 +182,18 @@ class Tree:
         return rows, max(len(result) for result in results)
 
     def _is_consolidated(self) -> bool:
-        """Whether equal rows need not be put together: they are, or nothing that a trigger tells cancels."""
+        """Whether equal rows need not be put together: they are, or nothing that is told cancels."""
         root = self.root.child if isinstance(self.root, nodes.Select) else self.root
-        is_of_trigger = isinstance(root, nodes.Solve)
-        return is_of_trigger or isinstance(
-            self.root, nodes.Aggregate | nodes.Distinct | nodes.First | nodes.SetOperation
+        is_told_only = isinstance(root, nodes.Solve | nodes.Match)
+        return is_told_only or isinstance(
+            self.root,
+            nodes.Aggregate
+            | nodes.Distinct
+            | nodes.First
+            | nodes.SetOperation
+            | nodes.Persisting
+            | nodes.Sample
+            | nodes.Company,
         )
 
     def _from_outside(self, node: Node, changes: dict[int | str, pa.Table]) -> Signed | Sightings:

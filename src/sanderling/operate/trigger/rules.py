@@ -10,6 +10,8 @@ import numpy.typing as npt
 from sanderling.arrays import F64, I64
 from sanderling.kernels.trigger.agree import EQUAL, LESS, MORE, Pairs, Rules
 from sanderling.plans.constraint_graph import FLOAT, Graph
+from sanderling.space.metric import squares_within
+from sanderling.space.sphere import FOLD_STRETCH, MAP_SLACK
 
 Column = TypeVar("Column", np.int64, np.float64, np.bool_)
 
@@ -32,12 +34,13 @@ def rules_of(graph: Graph) -> Rules:
     reach = _widest(np.where(is_pair, near, -np.inf), kind_of) * WIDER
     is_other = (kind_of[first_of] != kind_of[first_of][:, None]) | np.diag(last_of > first_of)
     lasts = np.where(is_other & (until_kinds >= 0), until_kinds, -1).max(axis=-1)
-    is_finite = is_other & np.isfinite(reach)
-    side = np.where(is_finite, reach, 0.0).max(axis=(-1, -2))
+    # Cells are of the plane, or of the flat map.
+    cells = reach * FOLD_STRETCH + MAP_SLACK if graph.is_globe else reach
+    side = np.where(is_other & np.isfinite(reach), cells, 0.0).max(axis=(-1, -2))
     return Rules(
         np.stack([first_of, last_of, last_of - first_of + 1], axis=1),
         _turns(after_kinds, until_kinds, reach), np.stack([after_kinds, until_kinds], axis=-1),
-        np.stack([reach, reach * reach], axis=-1), lasts,
+        np.stack([cells, squares_within(reach, graph.is_globe)], axis=-1), lasts,
         np.where(side > 0, side, 1.0), _pairs(graph, kind_of, after, until),
     )  # fmt: skip
 
@@ -69,12 +72,14 @@ def _widest(bounds: npt.NDArray[Column], kind_of: I64) -> npt.NDArray[Column]:
 
 
 def _pairs(graph: Graph, kind_of: I64, after: I64, until: I64) -> Pairs:
-    near, far = _by_trigger(graph.stated_near), _by_trigger(graph.stated_far)
+    near, far = (
+        squares_within(_by_trigger(bound), graph.is_globe) for bound in (graph.stated_near, graph.stated_far)
+    )
     near_strict, far_strict = _by_trigger(graph.near_strict), _by_trigger(graph.far_strict)
     return Pairs(
         np.stack([kind_of, graph.set_of], axis=1),
         np.stack([after, until], axis=-1),
-        np.stack([near * near, near_strict, far * far, far_strict], axis=-1),
+        np.stack([near, near_strict, far, far_strict], axis=-1),
         *_compares(graph, len(after)),
     )
 

@@ -66,7 +66,7 @@ class Sighted:
 
     def _with_live(self, is_live: Bools) -> SightedState:
         """Those of which conditions say it all, judged by the reading, stand by themselves."""
-        live = Live.of(self.plan.regions, is_live)
+        live = Live.of(self.plan.regions, is_live, self.tell.polygons.poses)
         template_of = self.plan.regions.template[live.everywhere]
         templates = [t for t in self.plan.templates if t.is_sighted and t.id not in self.asks.by_pair]
         found = [(t, live.everywhere[template_of == t.id]) for t in templates]

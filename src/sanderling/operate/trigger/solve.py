@@ -37,6 +37,7 @@ from sanderling.plans.expression import Expression
 from sanderling.plans.trigger_graph import stated
 from sanderling.route.by_space import ALONE, Partition, Tracts, floats
 from sanderling.route.keys import Keys
+from sanderling.space.metric import spread
 
 NO_SIDES = Sides(np.zeros(1, np.int32), np.ones(1))
 
@@ -140,7 +141,8 @@ class Solve:
         self._show(state, came, some)
         order = state.next_order + np.arange(some.events)
         state.next_order += some.events
-        place = np.stack([some.of_events(floats(s.columns[c]) for s in came) for c in (2, 3)], axis=1)
+        x, y = (some.of_events(floats(s.columns[c]) for s in came) for c in (2, 3))
+        place = spread(x, y, self.node.is_globe)
         ts = some.of_events(int64(s.columns[0]) for s in came)
         sighted = some.sighted(came)
         sides, of = NO_SIDES, 1

@@ -35,6 +35,7 @@ from sanderling.kernels.trigger.search import new_desk
 from sanderling.kernels.trigger.solve import DONE, TOLD_IS_FULL, Events, How, advance, new_found
 from sanderling.operate.trigger.rules import rules_of
 from sanderling.plans.constraint_graph import Graph
+from sanderling.space.metric import LAT, LON, ON_GLOBE, ON_PLANE, spread
 
 LOOSE, TIGHT = "loose", "tight"
 GRID, LISTS = "grid", "lists"
@@ -73,7 +74,7 @@ class Solver:
         judge: Judge | None = None,
     ):  # fmt: skip
         self.triggers, self.rules = np.asarray(triggers, np.int64), rules_of(graph)
-        self.is_first, self.judge = is_first, judge
+        self.is_first, self.judge, self.is_globe = is_first, judge, graph.is_globe
         # Which solution is the first that holds is known only after judging.
         self.how = How(is_first and judge is None, expiry == TIGHT, FEW if index == GRID else NEVER)
         self.width = max((1 + max(c.left, c.right) for c in graph.compares), default=0)
@@ -173,6 +174,14 @@ class Solver:
         """Other values for the same entries; those that were equal have to be so still."""
         self.live.whole[self.living()[1], BOUND + self._kinds :] = values
 
+    @property
+    def _of_place(self) -> int:
+        return ON_GLOBE if self.is_globe else ON_PLANE
+
+    def _written(self, place: F64) -> tuple[F64, F64]:
+        """As events say where they are."""
+        return (place[:, LON], place[:, LAT]) if self.is_globe else (place[:, 0], place[:, 1])
+
     # ----- saved and restored
 
     def state(self) -> pa.Table:
@@ -185,7 +194,7 @@ class Solver:
             "trigger": self.triggers[number // self._kinds], "kind": number % self._kinds,
             "order": whole[:, ORDER], "ts": self.live.span[entry, TS],
             "expiry": self.live.span[entry, EXPIRY], "nulls": whole[:, NULLS],
-            "x": place[:, 0], "y": place[:, 1],
+            **dict(zip("xy", self._written(place), strict=True)),
         }  # fmt: skip
         columns |= {f"bound and value {n}": column for n, column in enumerate(whole[:, BOUND:].T)}
         return pa.table(columns)
@@ -202,8 +211,7 @@ class Solver:
         live.lists[:, END] += counts
         for column, name in ((TS, "ts"), (EXPIRY, "expiry")):
             live.span[entry, column] = some[name][order]
-        for column, name in enumerate(("x", "y")):
-            live.place[entry, column] = some[name][order]
+        live.place[entry] = spread(some["x"], some["y"], self.is_globe)[order]
         names = [f"bound and value {n}" for n in range(live.whole.shape[1] - BOUND)]
         for column, name in ((ORDER, "order"), (NULLS, "nulls"), *enumerate(names, BOUND)):
             live.whole[entry, column] = some[name][order]
@@ -214,7 +222,7 @@ class Solver:
     def _lay_out(self, rooms: I64, old: Live | None = None, of: I64 | None = None) -> None:
         """Lists with these rooms, and as much again to grow into; they take over others, as `of` says."""
         kinds, self._top = self._kinds, int(rooms.sum())
-        self.live = new_live(rooms, max(self._top, LEAST_ROOM), BOUND + kinds + self.width)
+        self.live = new_live(rooms, max(self._top, LEAST_ROOM), BOUND + kinds + self.width, self._of_place)
         if old is not None and of is not None:
             move_all(old, self.live, of, self.now, self.rules.side, kinds, self.how.few)
         self._make_desk(int(rooms.reshape(-1, kinds).sum(axis=1).max(initial=0)))

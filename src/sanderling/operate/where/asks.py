@@ -87,6 +87,9 @@ class Asks:
 
     def _put_in_order(self, template: Template, constants: pa.Table) -> None:
         """Which comes first, WHERE or INSIDE: judged by the reading, or by the pair."""
+        if template.is_waited:
+            self.by_pair.add(template.id)
+            return
         kinds = self.plan.regions.kind[self.plan.regions.template == template.id]
         is_everywhere = template.over is not Over.NOW and bool(are_everywhere(kinds).all())
         by_reading = self.orders.chooser.judges_readings()
@@ -150,8 +153,9 @@ class Asks:
         """The asks of some regions, for the kernel."""
         focal = self.plan.regions.focal[ids]
         without = np.full(len(ids), -1)
-        if len(ids) and focal[0] >= 0:
-            without = objects.keys.find(self.plan.focals)[focal]
+        follows = np.flatnonzero(focal >= 0)
+        if len(follows):
+            without[follows] = objects.keys.find(self.plan.focals)[focal[follows]]
         return Rules(self.watch[ids], self.condition_of[ids], without)
 
     def moves(self, moves: MoveBatch, objects: LastReadings) -> Moves:
@@ -159,7 +163,7 @@ class Asks:
         old_x, old_y = objects.places(moves.old_row)
         new_x, new_y = objects.places(moves.new_row)
         changed = np.where((old_x != new_x) | (old_y != new_y), PLACE_BIT, np.uint64(0))
-        self._mark_changes(changed, moves, objects)
+        self.mark_changes(changed, moves, objects)
         held = self.truth(objects, moves.old_row)
         holds = self.judged(objects, moves.new_row)
         self._count(moves.old_row)
@@ -192,7 +196,8 @@ class Asks:
             ordered.counts.readings += len(rows)
             ordered.counts.calls += 1
 
-    def _mark_changes(self, changed: U64, moves: MoveBatch, objects: LastReadings) -> None:
+    def mark_changes(self, changed: U64, moves: MoveBatch, objects: LastReadings) -> None:
+        """Sets the bits of columns that differ."""
         if not self.bit_of:
             return
         both = np.flatnonzero((moves.old_row >= 0) & (moves.new_row >= 0))

@@ -95,8 +95,9 @@ class Whereabouts:
         return self._up_to(int(np.searchsorted(self._tick.all, tick, side="right")))
 
     def is_hidden(self, tick: I64 | int, focal: I64) -> Bools:
-        """Of which focal objects other shards may not know where they were after a tick."""
-        return np.asarray(tick < self._since[focal])
+        """Of which focal objects other shards may not know where they were after a tick; -1 is none."""
+        follows = focal >= 0
+        return np.asarray(follows & (tick < self._since[focal])) if follows.any() else follows
 
     # ----- what is forgotten, saved and restored
 

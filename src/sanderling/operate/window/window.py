@@ -46,6 +46,7 @@ class Windowed:
         self.plan = plan
         self.asks = Asks(plan, Over.WINDOW, figures, orders)
         self.tell = Tell(plan, self.asks, polygons)
+        self.poses = polygons.poses
         self.is_mine = plan.is_over(Over.WINDOW)
         self.windows = plan.windows
         number = {window: i for i, window in enumerate(self.windows)}
@@ -70,7 +71,7 @@ class Windowed:
 
     def new_state(self, at: Now) -> Live:
         """As that of INSIDE."""
-        return Live.of(self.plan.regions, self._lives(at.closed_to, at.ready))
+        return Live.of(self.plan.regions, self._lives(at.closed_to, at.ready), self.poses)
 
     def _lives(self, tick: int, ready: int) -> Bools:
         return self.is_mine & self.plan.regions.lives(tick, ready)
@@ -82,14 +83,14 @@ class Windowed:
         if not is_ending.any():
             return Turned(state, [])
         told = self._whole(is_ending & ~is_over, tick, now.past)
-        return Turned(Live.of(r, state.is_live & ~is_ending), [_turned(batch) for batch in told])
+        return Turned(Live.of(r, state.is_live & ~is_ending, self.poses), [_turned(batch) for batch in told])
 
     def begin(self, state: Live, tick: int, now: Now) -> Turned:
         is_beginning = ~state.is_live & self._lives(tick, now.ready)
         if not is_beginning.any():
             return Turned(state, [])
         told = [self._marked(batch, now.past) for batch in self._whole(is_beginning, tick, now.past)]
-        return Turned(Live.of(self.plan.regions, state.is_live | is_beginning), told)
+        return Turned(Live.of(self.plan.regions, state.is_live | is_beginning, self.poses), told)
 
     def _marked(self, batch: Batch, past: Past) -> Batch:
         """Of the last of all: with a mark at those that met a region where it is hidden."""
@@ -126,7 +127,7 @@ class Windowed:
         is_in = np.stack([_held_by(history, w, used) for w, used in zip(self.windows, is_used, strict=True)])
         rows = np.flatnonzero(is_in.any(axis=0))
         passage = Passage(rows, np.full(len(rows), tick), np.ones(len(rows), np.bool_), is_in[:, rows])
-        return self._told(Live.of(self.plan.regions, is_wanted), passage, past)
+        return self._told(Live.of(self.plan.regions, is_wanted, self.poses), passage, past)
 
     # ----- what changes
 

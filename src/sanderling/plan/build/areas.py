@@ -10,19 +10,28 @@ import numpy as np
 from sanderling.arrays import F64
 from sanderling.language.statements import (
     CircleShape,
+    FollowingShape,
     MovingCircleShape,
     MovingRectShape,
     OutlineShape,
     RectShape,
 )
 from sanderling.plan.query.relations import Shape
-from sanderling.space import box, centred, disc, everywhere, polygon
+from sanderling.space import box, cap, centred, disc, everywhere, oblong, polygon, quadrangle
 from sanderling.space.box import BOX
+from sanderling.space.cap import CAP
 from sanderling.space.centred import CENTRED
 from sanderling.space.disc import DISC
 from sanderling.space.everywhere import EVERYWHERE
+from sanderling.space.globe import on_globe
+from sanderling.space.oblong import OBLONG
 from sanderling.space.outline import word_of as outline_word
 from sanderling.space.polygon import POLYGON
+from sanderling.space.quadrangle import QUADRANGLE
+from sanderling.space.sphere import FARTHEST_EAST, POLE
+
+# Longitude and latitude go so far.
+PLACE = (FARTHEST_EAST, POLE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +44,11 @@ class Areas:
 
     def __len__(self) -> int:
         return len(self.wkb)
+
+    def and_nowhere(self) -> Areas:
+        """And one more, for what never lives."""
+        a, b, c, d = (np.append(numbers, 0.0) for numbers in self.numbers)
+        return Areas(self.kind, (a, b, c, d), (*self.wkb, None))
 
     def of(self, row: int) -> Areas:
         """One of them."""
@@ -56,13 +70,25 @@ def numbers_of(shape: Shape) -> tuple[float, ...]:
     return ()
 
 
-def area_of(shape: Shape) -> Areas:
+def coordinates_of(shape: Shape) -> tuple[float, ...]:
+    """By number how far from 0 it may be on the globe: a longitude, a latitude, or a size."""
+    match shape:
+        case RectShape():
+            return (*PLACE, *PLACE)
+        case CircleShape():
+            return (*PLACE, np.inf)
+    return (np.inf,) * len(numbers_of(shape))
+
+
+def area_of(shape: Shape, is_globe: bool) -> Areas:
     """One region."""
-    return areas_like(shape, [np.array([number], np.float64) for number in numbers_of(shape)], 1)
+    return areas_like(shape, [np.array([number], np.float64) for number in numbers_of(shape)], 1, is_globe)
 
 
-def areas_like(shape: Shape, written: Sequence[F64], n: int) -> Areas:
-    """Regions of the same sort as this shape, with these numbers."""
+def areas_like(shape: Shape, written: Sequence[F64], n: int, is_globe: bool) -> Areas:
+    """Regions of the same sort as this shape, with these numbers, on a plane or on the globe."""
+    if is_globe:
+        return _on_globe(shape, written, n)
     match shape:
         case RectShape():
             return _without_wkb(BOX, box.numbers(*written))
@@ -72,8 +98,23 @@ def areas_like(shape: Shape, written: Sequence[F64], n: int) -> Areas:
             return _without_wkb(CENTRED, centred.numbers(*written))
         case MovingCircleShape():
             return _without_wkb(DISC, disc.following(*written))
-        case OutlineShape(outline):
+        case OutlineShape(outline) | FollowingShape(_, outline):
             return polygons([outline] * n)
+    return _without_wkb(EVERYWHERE, everywhere.numbers(n))
+
+
+def _on_globe(shape: Shape, written: Sequence[F64], n: int) -> Areas:
+    match shape:
+        case RectShape():
+            return _without_wkb(QUADRANGLE, quadrangle.numbers(*written))
+        case CircleShape():
+            return _without_wkb(CAP, cap.numbers(*written))
+        case MovingRectShape():
+            return _without_wkb(OBLONG, oblong.numbers(*written))
+        case MovingCircleShape():
+            return _without_wkb(CAP, cap.following(*written))
+        case OutlineShape(outline):
+            return polygons([on_globe(outline)] * n)
     return _without_wkb(EVERYWHERE, everywhere.numbers(n))
 
 
@@ -87,11 +128,19 @@ def polygons(outlines: Sequence[bytes | None]) -> Areas:
     return Areas(POLYGON, polygon.numbers(outlines), tuple(outlines))
 
 
+def circles(x: F64, y: F64, radius: float, is_globe: bool) -> Areas:
+    """Around places."""
+    kind, numbers = (CAP, cap.numbers) if is_globe else (DISC, disc.numbers)
+    return _without_wkb(kind, numbers(x, y, np.full(len(x), radius)))
+
+
 def word_of(shape: Shape) -> str:
     """What SHOW REGIONS calls it."""
     match shape:
         case OutlineShape(outline):
             return outline_word(outline)
+        case FollowingShape(_, outline):
+            return f"moving {outline_word(outline)}"
         case MovingRectShape():
             return "moving rectangle"
         case MovingCircleShape():

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from sanderling.language.statements import NearestTarget
+from sanderling.catalog import Stream
+from sanderling.language.statements import NearestTarget, focal_of
 from sanderling.plan.build.areas import Areas, area_of
 from sanderling.plan.build.nearest import Neighbours, neighbours_of
-from sanderling.plan.query.relations import Shape, focal_of
+from sanderling.plan.query.relations import Shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +19,7 @@ class Written:
 
     shape: Shape
     nearest: NearestTarget | None
+    is_globe: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +37,11 @@ class Asked:
         return Asked(self.areas.of(row), focals, self.nearest and self.nearest.of(row))
 
 
-def asked_of(shape: Shape, nearest: NearestTarget | None, key: pa.DataType) -> Asked:
-    """What one query asks of a stream with such keys."""
+def asked_of(shape: Shape, nearest: NearestTarget | None, stream: Stream) -> Asked:
+    """What one query asks of a stream."""
+    key = stream.key_type.arrow
     focal = focal_of(shape)
     focals = None if focal is None else pa.array([focal.value], key)
     found = None if nearest is None else neighbours_of(nearest, key)
-    return Asked(area_of(shape), focals, found, Written(shape, nearest))
+    written = Written(shape, nearest, stream.is_globe)
+    return Asked(area_of(shape, stream.is_globe), focals, found, written)

@@ -34,6 +34,7 @@ from sanderling.plans.plan import (
     PlannedQueries,
     PlannedTree,
     Regions,
+    Replaced,
     StreamPlan,
     Template,
     row_in,
@@ -172,6 +173,11 @@ def build(
         for cohort, mine in zip(cohorts, numbers, strict=True)
         for part, its in zip(cohort.parts, known.of_parts(cohort.query), strict=True)
     ]
+    parts += [
+        Numbered(before.part, mine, known.of_parts(cohort.query)[before.place])
+        for cohort, mine in zip(cohorts, numbers, strict=True)
+        for before in cohort.former
+    ]
     plans = [stream_plan(s, [p for p in parts if p.scan.stream is s], queries, is_living) for s in streams]
     return Plan(tuple(plans), queries, trees=_trees(cohorts, numbers, known)), numbers
 
@@ -189,16 +195,22 @@ def _trees_of(alike: Sequence[tuple[Cohort, I64]], known: Templates) -> Iterator
     query = alike[0][0].query
     numbers = _column((mine for _, mine in alike), np.int64)
     order = _by_query(numbers)
-    constants = pa.concat_tables([cohort.of_tree() for cohort, _ in alike]).combine_chunks()
+    constants = pa.concat_tables([cohort.of_tree_at_first() for cohort, _ in alike]).combine_chunks()
     constants = constants.take(pa.array(order)).combine_chunks()
     templates = known.of_trees(query)
     branches = [*known.of_parts(query), *templates[1:]]
+    replaced = tuple(
+        Replaced(int(mine[0]), later.tick, later.constants)
+        for cohort, mine in alike
+        for later in cohort.later
+        if mine[0] >= 0
+    )
     for template, tree in zip(templates, query.trees, strict=True):
         tables = {node.table for node in nodes_of(tree.root) if isinstance(node, nodes.TableRows)}
         yield PlannedTree(
             template, tree.root, tuple(branches[number].id for number in tree.branches), query.streams_used,
             query.stream.tick_us, tuple(name for name in query.tables if name in tables), numbers[order],
-            constants,
+            constants, replaced,
         )  # fmt: skip
 
 
@@ -223,7 +235,7 @@ def _template_of(number: int, part: Part, is_branch: bool = False) -> Template:
     constants = pa.schema([]) if schema.names == ["none"] else schema
     return Template(
         number, scan.stream.name, scan.condition, scan.outputs, constants, scan.is_keyed,
-        scan.is_nearest, scan.window, is_branch, scan.is_sighted,
+        scan.is_nearest, scan.window, is_branch, scan.is_sighted, scan.is_waited,
     )  # fmt: skip
 
 
@@ -262,7 +274,7 @@ def _rows(stream: Stream, parts: list[Numbered], order: I64) -> tuple[I64, I64, 
     without = TableRows(np.array([-1]), np.array([ALWAYS]), np.array([NEVER]))
     found = [
         TableRows(*(np.repeat(value, len(n.part)) for value in without))
-        if n.scan.table is None
+        if n.scan.table is None and not len(n.part.rows.number)
         else n.part.rows
         for n in parts
     ]

@@ -20,7 +20,9 @@ from sanderling.plans.plan import (
     Template,
 )
 from sanderling.plans.selection import First, choice_words, first_in_force
+from sanderling.space.cap import CAP
 from sanderling.space.coverages import is_everywhere, word_of
+from sanderling.space.disc import DISC
 from sanderling.space.outline import word_of as outline_word
 from sanderling.space.polygon import POLYGON
 
@@ -106,6 +108,7 @@ def _join(plan: StreamPlan, template: Template, query: PlannedQuery) -> str:
     regions, mine, stream = plan.regions, _mine(plan, template, query), plan.stream.name
     of_table = bool((regions.row[mine] >= 0).all())
     kind = POLYGON if of_table else int(regions.kind[mine][0])  # a table may be empty
+    around = mine & (regions.row >= 0) & np.isin(regions.kind, [DISC, CAP])
     shape = word_of(POLYGON) if of_table else _word(plan, int(np.flatnonzero(mine)[0]))
     motion = "moving " if not of_table and regions.focal[mine][0] >= 0 else ""
     if template.is_nearest:
@@ -114,8 +117,14 @@ def _join(plan: StreamPlan, template: Template, query: PlannedQuery) -> str:
         among = "" if is_everywhere(kind) else f" inside {motion}{shape}"
         search = f"one search for all {len(plan.nearest)} kNN queries of {stream}"
         return f"knn: {plan.nearest.k[asked]} nearest to {to}{among}, {search}"
+    if around.any():
+        count = int((around & (regions.gone == NEVER)).sum())
+        what = f"circles around {count} place{'' if count == 1 else 's'} of a table"
+        return f"inside: {what}, one grid join for all {_alike(plan, template)} regions of {stream}"
     count = int((mine & (regions.gone == NEVER)).sum())
     what = f"{count} region{'' if count == 1 else 's'} of a table" if of_table else f"{motion}{shape}"
+    if template.is_waited:
+        return f"inside: {what}, looked at for those only that a run waits for"
     return f"inside: {what}, one grid join for all {_alike(plan, template)} regions of {stream}"
 
 
@@ -130,7 +139,7 @@ def _word(plan: StreamPlan, region: int) -> str:
 
 def _alike(plan: StreamPlan, template: Template) -> int:
     """Regions that are asked for together: of NOW, of windows, or of triggers."""
-    is_alike = plan.is_over(template.over) & (plan.regions.gone == NEVER)
+    is_alike = plan.is_over(template.over) & (plan.regions.gone == NEVER) & ~plan.is_waited
     return int(is_alike.sum()) - (len(plan.nearest) if template.over is Over.NOW else 0)
 
 

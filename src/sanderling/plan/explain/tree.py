@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from sanderling.clock import show_duration
 from sanderling.figures.figures import OperatorId, Tally
 from sanderling.plan.explain.outline import Outline
+from sanderling.plan.explain.pattern import notes_of_match, words_of_match
 from sanderling.plan.explain.shards import SHARD, merged_words, named, parts_of
 from sanderling.plan.explain.trigger import notes_of_solve, words_of_solve
 from sanderling.plan.logical import nodes_of
@@ -38,13 +41,19 @@ class TreeWords:
         if isinstance(node, nodes.Branch):
             return self._branch(node)
         children = children_of(node)
-        below = outputs if isinstance(node, nodes.Distinct | nodes.First) else None
+        below = (
+            outputs
+            if isinstance(node, nodes.Distinct | nodes.First | nodes.Persisting | nodes.Sample)
+            else None
+        )
         return Outline(
             self._words(node, outputs), self._runs, self._notes(node),
             tuple(self.outline(child, below) for child in children), (self._operator(node),),
         )  # fmt: skip
 
     def _notes(self, node: Node) -> tuple[str, ...]:
+        if isinstance(node, nodes.Match):
+            return notes_of_match(node, self._value)
         if not isinstance(node, nodes.Solve):
             return ()
         columns = [self.names(branch) for branch in node.branches]
@@ -78,6 +87,7 @@ class TreeWords:
         template = self.plan.templates()[self.planned.branches[node.number]]
         stream = next(s for s in self.plan.streams if s.stream.name == template.stream)
         of = f" of {_called(template.stream, node.alias)}"
+        of += f", {node.refresh.words}" if node.refresh else ""
         merged = merged_words(stream, template, self.query, of) or f"rows{of}"
         parts = parts_of(stream, template, self.query, figures=self.figures)
         done = (operator_ids.merge(template.id),) if self.planned.is_merged else (self._operator(node),)
@@ -91,6 +101,12 @@ class TreeWords:
                 return self._select(node, outputs)
             case nodes.Join():
                 return self._join(node)
+            case nodes.Neighbours(k=k):
+                return f"{node.words}: the {k} nearest of each"
+            case nodes.FocalPoints():
+                return _focal_points(node)
+            case nodes.Latest(child, tile=tile, n=n):
+                return f"tessellate by {self.names(child)[tile]}: the last {n} of each"
             case nodes.Aggregate(_, groups):
                 names = self.names(node)
                 sums = [named(w, n) for w, n in zip(names, outputs or names, strict=True)][len(groups) :]
@@ -100,8 +116,16 @@ class TreeWords:
                 return "distinct"
             case nodes.SetOperation(kind, is_all):
                 return f"{kind} all" if is_all else kind
+            case nodes.Persisting():
+                return self._persisting(node)
+            case nodes.Sample(refresh=refresh):
+                return f"looked at {refresh.words}"
+            case nodes.Company():
+                return self._company(node)
             case nodes.Solve():
                 return words_of_solve(node)
+            case nodes.Match():
+                return words_of_match(node)
             case nodes.First():
                 names = self.names(node.child)
                 orders = ", ".join(_order(order, names) for order in node.orders)
@@ -129,13 +153,26 @@ class TreeWords:
             conditions.append(f"{node.near.words} {sign} {self._constant(node.near.radius)}")
         return f"{'left join' if node.is_left else 'join'}: {' AND '.join(conditions)}"
 
+    def _persisting(self, node: nodes.Persisting) -> str:
+        names = self.names(node)
+        stay, grace = (show_duration(self._value(what)) for what in (node.stay, node.grace))
+        per = f" per {', '.join(names[key] for key in node.keys)}" if node.keys else ""
+        broken = f" while {node.goes_on.words}" if node.goes_on is not None else ""
+        return f"persistency {stay}{per}{broken}{f' grace {grace}' if self._value(node.grace) else ''}"
+
+    def _company(self, node: nodes.Company) -> str:
+        stay = show_duration(self._value(node.stay))
+        return f"company: {node.words} <= {self._constant(node.radius)} for {stay}"
+
     def _constant(self, expression: Expression) -> str:
         """What this query has where others of its shape have something else."""
         if not expression.reads:
             return expression.words
-        (name,) = expression.reads
-        value = self.planned.constants.column(name)[self._row].as_py()
+        value = self._value(expression)
         return f"{value:g}" if isinstance(value, float) else str(value)
+
+    def _value(self, expression: Expression) -> Any:
+        return self.planned.constants.column(expression.column)[self._row].as_py()
 
     @property
     def _row(self) -> int:
@@ -156,16 +193,27 @@ class TreeWords:
             case nodes.Solve(branches, _, variables):
                 of = [self.names(branch) for branch in branches]
                 return [f"{v.name}.{of[v.branch][c]}" for v in variables for c in v.shown]
+            case nodes.Match(shown=shown):
+                return [f"{node.steps[s.step].name}.{s.what}" for s in shown]
             case nodes.Select(child, _, columns, given):
                 under = self.names(child)
                 return [*given, *(_shown(c, under) for c in columns[len(given) :])]
-            case nodes.Join(left, right):
+            case nodes.Company(left, right, (one, other)):
+                return [self.names(left)[one], self.names(right)[other]]
+            case nodes.Join(left, right) | nodes.Neighbours(left, right):
                 return self.names(left) + self.names(right)
+            case nodes.FocalPoints(None):
+                return ["x", "y"]
             case nodes.Aggregate(child, groups, sums):
                 under = self.names(child)
                 return [*(under[g] for g in groups), *(_sum(s, under) for s in sums)]
             case _:
                 return self.names(children_of(node)[0])
+
+
+def _focal_points(node: nodes.FocalPoints) -> str:
+    of = "a table's" if node.table is not None else f"{len(node.written)} written"
+    return f"{of} places, for each query"
 
 
 def _shown(expression: Expression, under: Sequence[str]) -> str:

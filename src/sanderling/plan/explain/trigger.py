@@ -14,6 +14,7 @@ from sanderling.plans.expression import Expression
 from sanderling.plans.nodes import Solve
 from sanderling.plans.trigger_graph import stated
 from sanderling.plans.trigger_space import LEAST, WHOLE, side_of
+from sanderling.space.sphere import MAP_SLACK
 
 # What is said with < is a microsecond less; people read the rounder bound. It may follow from several.
 ROUND_US, MOST_STRICT = 1_000, 100
@@ -101,9 +102,10 @@ def _route(node: Solve, halos: npt.NDArray[np.float64]) -> str:
     """Where events are sent to: those of a variable to all tracts that are no further away than this."""
     if not node.halos or (halos == WHOLE).all():
         return "routed by query"
-    far = np.where(halos > 2 * LEAST, halos, 0.0)
+    far = np.where(halos > (2 * MAP_SLACK if node.is_globe else 2 * LEAST), halos, 0.0)
     words = ", ".join(f"{v.name} {far[v.branch]:.6g}" for v in node.variables)
-    return f"routed by space: tracts of {side_of(halos.max()):.6g}, halo {words}"
+    where = "by space, on a flat map" if node.is_globe else "by space"
+    return f"routed {where}: tracts of {side_of(halos.max()):.6g}, halo {words}"
 
 
 def _expiry(graph: Graph) -> str:

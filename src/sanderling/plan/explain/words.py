@@ -23,6 +23,8 @@ class _Words(Spark.Generator):  # type: ignore[valid-type, misc]
     def column_sql(self, expression: exp.Column) -> str:
         if expression.meta.get("group") is not None:
             return str(expression.name)  # what was grouped by, or an aggregate, is named by its words
+        if expression.meta.get("words"):
+            return str(expression.meta["words"])
         return "?" if expression.meta.get("pair") else str(super().column_sql(expression))
 
     def div_sql(self, expression: exp.Div) -> str:

@@ -16,15 +16,16 @@ from sqlglot import exp
 
 from sanderling import relational
 from sanderling.catalog import Column, Stream, Table
+from sanderling.clock import time_of
 from sanderling.errors import QueryError, did_you_mean
 from sanderling.language.grammar.dialect import LocationInside, unknown_type
 from sanderling.language.grammar.trigger import Duration
+from sanderling.language.grammar.units import Length
 from sanderling.language.statements import Span, Spot
 from sanderling.macros import BACKSLASH
 from sanderling.plan.expressions import functions
 from sanderling.plan.expressions.patterns import is_whole_pattern
 from sanderling.plan.expressions.rewrite import for_engine, pair_column
-from sanderling.plan.expressions.times import time_of
 from sanderling.plans.columns import (
     constant_name,
     is_of_reading,
@@ -242,6 +243,9 @@ def not_allowed(n: exp.Expr, scope: Scope) -> QueryError:
         return scope.refuse(
             n, "query.unsupported", "INSIDE stands in WHERE only", "write WHERE location INSIDE …"
         )
+    if isinstance(n, Length):
+        hint = "write DISTANCE(a, b) <= 5 KM; a column gets a name by AS"
+        return scope.refuse(n, "query.bad_unit", "a length is compared with a DISTANCE", hint)
     if isinstance(n, exp.AggFunc):
         hint = "conditions on groups stand in HAVING"
         return scope.refuse(n, "query.not_grouped", f"{name.upper()} is of many rows, this is of one", hint)

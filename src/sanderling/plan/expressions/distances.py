@@ -9,6 +9,8 @@ from sqlglot import exp
 
 from sanderling.language.grammar.dialect import LocationInside
 from sanderling.plan.expressions.check import is_previous, not_allowed
+from sanderling.plan.expressions.globe_distances import chord, chord_within, metres_between
+from sanderling.plan.expressions.neighbours import is_nn, ranking_of
 from sanderling.plan.names.sides import RowScope, Side, Uses
 
 NEARER = (exp.LT, exp.LTE)
@@ -45,12 +47,12 @@ def nearness(condition: exp.Expr, scope: RowScope) -> Nearness | None:
     kind, distance, radius = turned
     kind = OPPOSITE[kind] if is_not else kind
     left, right = sides_of(distance, scope)
-    if kind not in NEARER or left is right or not _is_constant(radius):
+    if kind not in NEARER or left is right or not is_constant(radius):
         return None
     return Nearness(left, right, radius, kind is exp.LT)
 
 
-def _is_constant(node: exp.Expr) -> bool:
+def is_constant(node: exp.Expr) -> bool:
     of_rows = (exp.Column, exp.AggFunc, exp.Query)
     return not any(isinstance(n, of_rows) or is_distance(n) or is_previous(n) for n in node.walk())
 
@@ -114,14 +116,16 @@ def uses_of(node: exp.Expr, scope: RowScope) -> Uses:
     for n in node.walk():
         if isinstance(n, LocationInside):
             raise not_allowed(n, scope)
-        if is_distance(n):
+        if is_nn(n):
+            uses |= ranking_of(n, scope).uses(scope)
+        elif is_distance(n):
             for side in sides_of(n, scope):
                 assert side.place
                 uses |= {(scope.all.index(side), name) for name in side.place}
         elif is_previous(n) and len(n.expressions) == 1 and isinstance(n.expressions[0], exp.Column):
             uses.add(scope.find_previous(n.expressions[0]))
     for column in node.find_all(exp.Column):
-        if any(is_distance(above) or is_previous(above) for above in _above(column)):
+        if any(is_distance(above) or is_nn(above) or is_previous(above) for above in _above(column)):
             continue
         side, found = scope.find(column)
         uses.add((scope.all.index(side), found.name))
@@ -139,31 +143,44 @@ def written_out(node: exp.Expr, scope: RowScope) -> exp.Expr:
     """The same without DISTANCE: by the columns of the locations."""
     holder = exp.Paren(this=node.copy())
     for distance in [n for n in holder.walk() if is_distance(n)]:
-        squares = _squares(distance, scope)
+        is_globe = bool(sides_of(distance, scope)[0].is_globe)
         above = distance.parent
         while isinstance(above, exp.Paren) and above is not holder:
             above = above.parent
         turned = _turned(above) if above is not None else None
         if above is None or turned is None:
-            distance.replace(exp.Sqrt(this=squares))
+            distance.replace(_far(distance, scope, is_globe))
         else:
-            above.replace(_compared(turned[0], squares, turned[2].copy()))
+            squares = _squares(distance, scope, is_globe)
+            above.replace(_compared(turned[0], squares, turned[2].copy(), is_globe))
     written: exp.Expr = holder.this
     return written
 
 
-def _compared(kind: type[exp.Expr], squares: exp.Expr, radius: exp.Expr) -> exp.Expr:
+def _far(distance: exp.Expr, scope: RowScope, is_globe: bool) -> exp.Expr:
+    if is_globe:
+        return metres_between(*_places(distance, scope))
+    return exp.Sqrt(this=_squares(distance, scope, is_globe))
+
+
+def _places(distance: exp.Expr, scope: RowScope) -> list[exp.Expr]:
+    return [_column(side, name) for side in sides_of(distance, scope) for name in side.place or ()]
+
+
+def _compared(kind: type[exp.Expr], squares: exp.Expr, radius: exp.Expr, is_globe: bool) -> exp.Expr:
     """A negative radius is nearer than everything."""
     radius = exp.cast(exp.paren(radius), "DOUBLE")
-    square = exp.Mul(this=radius.copy(), expression=radius.copy())
+    square = chord_within(radius) if is_globe else exp.Mul(this=radius.copy(), expression=radius.copy())
     whole = exp.and_ if kind in NEARER else exp.or_
     first = kind(this=exp.Literal.number(0), expression=radius)
     return exp.paren(whole(first, kind(this=squares, expression=square)), copy=False)
 
 
-def _squares(distance: exp.Expr, scope: RowScope) -> exp.Expr:
+def _squares(distance: exp.Expr, scope: RowScope, is_globe: bool) -> exp.Expr:
     left, right = sides_of(distance, scope)
     assert left.place and right.place
+    if is_globe:
+        return chord(*_places(distance, scope))
     parts = []
     for mine, other in zip(left.place, right.place, strict=True):
         step = exp.paren(exp.Sub(this=_column(left, mine), expression=_column(right, other)))

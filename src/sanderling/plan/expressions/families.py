@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from sanderling.clock import time_of
 from sanderling.plan.expressions import functions
 from sanderling.plan.expressions.check import Scope, duckdb_words
 from sanderling.plan.expressions.rewrite import for_engine
-from sanderling.plan.expressions.times import time_of
 
 NUMBER, TEXT, TRUTH, TIME = "a number", "a STRING", "a BOOLEAN", "a time"
 FAMILY_OF = {

@@ -18,11 +18,12 @@ from sanderling.clock import tick_end
 from sanderling.errors import QueryError
 from sanderling.language.statements import CreateStream, Drop, Statement
 from sanderling.plan.build.build import Templates, build, with_tables
+from sanderling.plan.grow.replacing import Refuse, is_of_several
 from sanderling.plan.grow.table_changes import Read
-from sanderling.plan.grow.table_growth import TableGrowth, readers, tables_grown
+from sanderling.plan.grow.table_growth import TableGrowth, readers, replacement_of, tables_grown
 from sanderling.plan.listing import Listing
-from sanderling.plan.logical import Rule
-from sanderling.plan.many.cohorts import Cohort
+from sanderling.plan.logical import Query, Rule
+from sanderling.plan.many.cohorts import Cohort, Member
 from sanderling.plan.planner import Planner
 from sanderling.plan.rules import RULES
 from sanderling.plans.growth import Growth, grown, new_focals
@@ -112,11 +113,17 @@ class LivingPlan(Planner):
             return self._now
         return grown(self._now, self._growth(self._now, Templates(self._templates))[0])
 
+    def _going_on(self, member: Member, query: Query, sql: str, tick: int, refuse: Refuse) -> Cohort:
+        if member.number is not None and is_of_several(query):
+            raise refuse("it reads several streams, whose clocks are not the same")
+        return super()._going_on(member, query, sql, tick, refuse)
+
     # ----- from version to version
 
     def _has_news(self) -> bool:
         is_other = self.queries.cohorts() or self.queries.dropped or self.queries.newly_ended()
         nothing = Plan((), NO_QUERIES)
+        is_other = is_other or self.queries.replaced
         return bool(
             is_other or self._table_changes() or (self._now and self._tree_tables(self._now, nothing))
         )
@@ -146,10 +153,12 @@ class LivingPlan(Planner):
         added, numbers = build(
             self.streams.values(), self.queries.over(self.tables), templates, is_living=True
         )
+        replaced = [member for member in self.queries.replaced if member.cohort.is_there[0]]
+        regions = tables_grown(before, self._table_changes(), replaced, templates)
         growth = Growth(
             before.version + 1, len(before.queries), added, np.sort(dropped),
             np.array([m.number for m in ended], np.int64), np.array([m.end for m in ended], np.int64), spent,
-            *tables_grown(before, self._table_changes(), templates), self._tree_tables(before, added),
+            *regions, self._tree_tables(before, added), tuple(map(replacement_of, replaced)),
         )  # fmt: skip
         return growth, cohorts, numbers
 

@@ -20,7 +20,7 @@ from sanderling.ingest.judge import is_empty
 from sanderling.ingest.tables import Loaded, load_table
 from sanderling.ingest.types.convert import convert
 from sanderling.ingest.types.show import show
-from sanderling.language.grammar.lines import outline_of
+from sanderling.language.grammar.lines import outline_of, unit_in
 from sanderling.language.statements import (
     Cell,
     DeleteFrom,
@@ -29,7 +29,9 @@ from sanderling.language.statements import (
     Span,
     TableChange,
 )
+from sanderling.plan.declarations import unit_on_plane
 from sanderling.plan.expressions.check import Scope, is_previous
+from sanderling.plan.grow.placed import placed_rows
 from sanderling.plan.query.selects import SelectPlanner
 from sanderling.plans.columns import of_reading
 from sanderling.types import SqlType
@@ -84,8 +86,8 @@ class TableChanges:
         nothing = [Cell(None, Span(row[0].span.start, row[-1].span.end)) for row in change.rows]
         columns = [self._typed(c, cells.get(c.name, nothing)) for c in table.columns]
         if table.region is not None:
-            columns.append(self._regions(cells.get(table.region, nothing)))
-        rows = pa.Table.from_arrays(columns, schema=schema)
+            columns.append(self._regions(table, cells.get(table.region, nothing)))
+        rows = self._placed(table, pa.Table.from_arrays(columns, schema=schema), change.name.span)
         self._check_keys(table, rows, cells.get(table.key, nothing))
         return rows
 
@@ -118,10 +120,16 @@ class TableChanges:
         message = f"{column.name} is {column.type.name}, this is not"
         return self.refuse("query.wrong_type", message, _hint(column.type), cell.span)
 
-    def _regions(self, cells: list[Cell]) -> pa.Array:
-        return pa.array([self._outline(cell) for cell in cells], pa.binary())
+    def _placed(self, table: Table, rows: pa.Table, span: Span) -> pa.Table:
+        try:
+            return placed_rows(rows, table.region, table.place, table.is_globe)
+        except QueryError as e:
+            raise self.refuse(e.code, e.message, e.hint, span) from e
 
-    def _outline(self, cell: Cell) -> bytes:
+    def _regions(self, table: Table, cells: list[Cell]) -> pa.Array:
+        return pa.array([self._outline(table, cell) for cell in cells], pa.binary())
+
+    def _outline(self, table: Table, cell: Cell) -> bytes:
         hint = "write a coverage: POLYGON ((x y, …)), CIRCLE (x, y, r), …"
         if cell.value is None:
             raise self.refuse("query.bad_geometry", "this row has no region", hint, cell.span)
@@ -130,6 +138,9 @@ class TableChanges:
         outline = outline_of(cell.value)
         if outline is None:
             raise self.refuse("query.wrong_type", "a region of a table stands still", hint, cell.span)
+        unit = unit_in(cell.value)
+        if unit is not None and not table.is_globe:
+            raise self.refuse(*unit_on_plane("globe = true"), unit)
         return outline
 
     def _check_keys(self, table: Table, rows: pa.Table, cells: list[Cell]) -> None:
@@ -181,7 +192,7 @@ class TableChanges:
             span = change.name.span
             hint = e.hint or "mend the file"
             raise type(e)(e.code, e.message, hint, span.place_in(self.text)) from e
-        return rows
+        return self._placed(table, rows, change.name.span)
 
 
 def _difference(table: Table, rows: pa.Table) -> tuple[I64, Bools]:

@@ -13,9 +13,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sanderling.arrays import float64_of
 from sanderling.catalog import Names, Table
 from sanderling.clock import ticks_from
-from sanderling.plan.build.areas import polygons
+from sanderling.plan.build.areas import Areas, circles, polygons
 from sanderling.plan.build.asked import Asked
 from sanderling.plan.logical import Query, Scan
 from sanderling.plans.columns import of_table
@@ -45,28 +46,30 @@ class Part:
     asked: Asked
     constants: pa.Table
     rows: TableRows = NO_ROWS
+    is_anew: bool = False  # in a plan that lives: another than the version before has
 
     def __len__(self) -> int:
         return len(self.asked.areas)
 
     def regions_of(self, query: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """A column by query as a column by region."""
-        return query if self.scan.table is None else np.repeat(query, len(self))
+        is_one_each = self.scan.table is None and not len(self.rows.number)
+        return query if is_one_each else np.repeat(query, len(self))
 
     def over(self, table: Table, begin: int, end: int, among: npt.NDArray[np.int64] | None = None) -> Part:
         """With a region for each row that its table has had from tick to tick, or some of them."""
-        assert table.region is not None
         history, tick_us = table.history, self.scan.stream.tick_us
         came, gone = ticks_from(history.came, tick_us), ticks_from(history.gone, tick_us)
         is_met = np.maximum(came, begin) < np.minimum(gone, end)
         rows = np.flatnonzero(is_met) if among is None else among[is_met[among]]
+        rows, areas = _areas(self.scan, table, rows)
         found = history.rows.take(pa.array(rows))
         own = [] if "none" in self.constants.column_names else self.constants.schema
         fields = [*own, *(pa.field(of_table(c.name), c.type.arrow) for c in table.columns)]
         columns = [pa.repeat(self.constants.column(f.name)[0], len(rows)) for f in own]
         columns += [found.column(c.name).combine_chunks() for c in table.columns]
         return replace(
-            self, asked=Asked(polygons(found.column(table.region).to_pylist()), None, None),
+            self, asked=Asked(areas, None, None),
             constants=pa.Table.from_arrays(columns, schema=pa.schema(fields)),
             rows=TableRows(rows, history.came[rows], history.gone[rows]),
         )  # fmt: skip
@@ -78,10 +81,36 @@ class Part:
             np.append(column, value) for column, value in zip(self.rows, (-1, ALWAYS, ALWAYS), strict=True)
         )
         return replace(
-            self, asked=replace(self.asked, areas=polygons([*self.asked.areas.wkb, None])),
+            self, asked=replace(self.asked, areas=self.asked.areas.and_nowhere()),
             constants=pa.concat_tables([self.constants, nothing]).combine_chunks(),
             rows=TableRows(number, came, gone),
         )  # fmt: skip
+
+
+def _areas(scan: Scan, table: Table, rows: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], Areas]:
+    """The regions of these rows of a table, or circles around those that are somewhere."""
+    found = table.history.rows.take(pa.array(rows))
+    if scan.within is None:
+        assert table.region is not None
+        return rows, polygons(found.column(table.region).to_pylist())
+    assert table.place is not None
+    x, y = (float64_of(found, name) for name in table.place)
+    is_somewhere = ~(np.isnan(x) | np.isnan(y))
+    return rows[is_somewhere], circles(x[is_somewhere], y[is_somewhere], scan.within, table.is_globe)
+
+
+class Former(NamedTuple):
+    """What a scan, by its place, asked before it was replaced."""
+
+    place: int
+    part: Part
+
+
+class Later(NamedTuple):
+    """What the constants of a tree are from a tick on."""
+
+    tick: int
+    constants: pa.Table
 
 
 @dataclass(slots=True)
@@ -97,6 +126,11 @@ class Cohort:
     constants: pa.Table
     parts: tuple[Part, ...]  # by scan
     numbers: npt.NDArray[np.int64] | None = None  # of its queries, once they are in a plan that lives
+    # Of one that replaces another: what that was, and the tick from which on it is this one.
+    former: tuple[Former, ...] = ()
+    first: pa.Table | None = None  # the constants of the tree before all
+    later: tuple[Later, ...] = ()
+    since: int = ALWAYS
 
     @classmethod
     def new(
@@ -121,6 +155,9 @@ class Cohort:
 
     def __len__(self) -> int:
         return len(self.begin)
+
+    def of_tree_at_first(self) -> pa.Table:
+        return self.of_tree() if self.first is None else self.first
 
     def of_tree(self) -> pa.Table:
         """The constants that no scan reads."""
@@ -198,6 +235,7 @@ class Mark(NamedTuple):
     ended: int
     dropped: int
     triggers: int
+    replaced: int
 
 
 class Queries:
@@ -210,6 +248,7 @@ class Queries:
         self.dropped: list[Member] = []  # at once
         self.triggers = 0  # of the queries
         self._settled = 0
+        self.replaced: list[Member] = []  # what is in a plan, and goes on as these
 
     def __contains__(self, name: str) -> bool:
         return name.casefold() in self._members
@@ -249,6 +288,18 @@ class Queries:
             member.cohort.is_there[member.row] = False
             self.dropped.append(member)
 
+    def replace(self, name: str, cohort: Cohort) -> None:
+        """It goes on as this; of what is in a plan the number stays."""
+        before, member = self._members[name.casefold()], Member(cohort, 0)
+        if before.number is not None:
+            cohort.numbers = np.array([before.number])
+            self.replaced.append(member)
+        else:
+            before.cohort.is_there[before.row] = False
+            self.dropped.append(before)
+            self._cohorts.append(cohort)
+        self._members[name.casefold()] = member
+
     def over(self, tables: Names[Table]) -> list[Cohort]:
         """The cohorts, with the regions of the tables that they join."""
         return [cohort.over_all(tables) for cohort in self.cohorts()]
@@ -262,20 +313,22 @@ class Queries:
     def mark(self) -> Mark:
         """To come back to, if something is refused."""
         return Mark(
-            dict(self._members), list(self._cohorts), len(self.ended), len(self.dropped), self.triggers
-        )
+            dict(self._members), list(self._cohorts), len(self.ended), len(self.dropped), self.triggers,
+            len(self.replaced),
+        )  # fmt: skip
 
     def back_to(self, mark: Mark) -> None:
         for member in self.ended[mark.ended :]:
             member.cohort.end[member.row] = NEVER
         for member in self.dropped[mark.dropped :]:
             member.cohort.is_there[member.row] = True
-        del self.ended[mark.ended :], self.dropped[mark.dropped :]
+        del self.ended[mark.ended :], self.dropped[mark.dropped :], self.replaced[mark.replaced :]
         self._members, self._cohorts, self.triggers = mark.members, mark.cohorts, mark.triggers
 
     def settle(self) -> None:
         """Everything that came or went is in a plan now."""
         self._cohorts, self.dropped, self._settled = [], [], len(self.ended)
+        self.replaced = []
 
     def newly_ended(self) -> list[Member]:
         return self.ended[self._settled :]

@@ -30,7 +30,7 @@ from sanderling.language.shapes import (
     grouped,
     shaped,
 )
-from sanderling.language.statements import RegisterQuery
+from sanderling.language.statements import Registration
 from sanderling.plan.logical import Query
 from sanderling.plan.many.shapes import Group, Run
 from sanderling.plans.plan import ALWAYS
@@ -70,7 +70,7 @@ class QueryTable:
 
     table: QueryRows
     at: int | None
-    plan: Callable[[RegisterQuery, str], Query]
+    plan: Callable[[Registration, str], Query]
 
     def run(self) -> Run:
         sql = [""] * len(self.table.names)

@@ -14,22 +14,20 @@ import numpy as np
 import pyarrow as pa
 
 from sanderling.arrays import I64, Bools
-from sanderling.clock import ticks_from
+from sanderling.clock import ticks_from, time_of
 from sanderling.errors import QueryError
 from sanderling.language.shapes import VALUE, Column, Reading, Shape, alike
-from sanderling.language.statements import CreateTrigger, RegisterQuery, Spot, Value
-from sanderling.plan.build.areas import areas_like, numbers_of
+from sanderling.language.statements import Registration, Spot, Value, focal_of
+from sanderling.plan.build.areas import PLACE, areas_like, coordinates_of, numbers_of
 from sanderling.plan.build.asked import Asked, Written
 from sanderling.plan.build.nearest import neighbours_like, written
-from sanderling.plan.expressions.times import time_of
 from sanderling.plan.logical import Query, Scan
 from sanderling.plan.many.cohorts import Cohort
-from sanderling.plan.query.relations import focal_of
 from sanderling.types import TYPES, SqlType
 
 DOUBLE = TYPES["DOUBLE"]
 # Checks one statement; the text is what its spans count in.
-Plan = Callable[[RegisterQuery | CreateTrigger, str], Query]
+Plan = Callable[[Registration, str], Query]
 
 
 class Given(NamedTuple):
@@ -38,7 +36,8 @@ class Given(NamedTuple):
     type: SqlType
     value: object
     literal: int | None
-    sign: int
+    sign: float
+    most: float = np.inf  # what is farther from 0 is to be looked at
 
     def column(self, group: Group, rows: Sequence[int]) -> pa.Array:
         """What it is in some rows; nothing where somebody has to look at it."""
@@ -53,7 +52,8 @@ class Given(NamedTuple):
             return pa.array(values, arrow)
         numbers, dtype = self.sign * np.array(values), arrow.to_pandas_dtype()
         bounds = np.iinfo(dtype) if self.type.is_integer else np.finfo(dtype)
-        return pa.array(numbers.astype(dtype), mask=(numbers < bounds.min) | (numbers > bounds.max))
+        is_odd = (numbers < bounds.min) | (numbers > bounds.max) | (np.abs(numbers) > self.most)
+        return pa.array(numbers.astype(dtype), mask=is_odd)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +84,9 @@ def planned(query: Query, reading: Reading, shape: Shape) -> Planned | None:
         return None
     number_of = {reading.ends[number]: number for number in shape.free}
 
-    def given(type_: SqlType, value: object, spot: Spot | None) -> Given:
-        return Given(type_, value, number_of.get(spot.end) if spot else None, spot.sign if spot else 1)
+    def given(type_: SqlType, value: object, spot: Spot | None, most: float = np.inf) -> Given:
+        literal = number_of.get(spot.end) if spot else None
+        return Given(type_, value, literal, spot.sign if spot else 1, most)
 
     values = [given(c.type, c.value, c.spot) for c in query.constants]
     for scan, asked in zip(query.scans, query.asked, strict=True):
@@ -95,12 +96,12 @@ def planned(query: Query, reading: Reading, shape: Shape) -> Planned | None:
     return found if len(found.free) == sum(one.literal is not None for one in values) else None
 
 
-def _values_of(scan: Scan, asked: Written) -> Iterator[tuple[SqlType, object, Spot | None]]:
+def _values_of(scan: Scan, asked: Written) -> Iterator[tuple[SqlType, object, Spot | None, float]]:
     """The values that a scan asks with, in the order of `_asked`."""
     shape, target, key = asked.shape, asked.nearest, scan.stream.key_type
 
-    def focal(value: Value | None) -> list[tuple[SqlType, object, Spot | None]]:
-        return [] if value is None else [(key, value.value, value.spot)]
+    def focal(value: Value | None) -> list[tuple[SqlType, object, Spot | None, float]]:
+        return [] if value is None else [(key, value.value, value.spot, np.inf)]
 
     numbers = numbers_of(shape)
     followed, spots = focal_of(shape), getattr(shape, "spots", ())
@@ -108,16 +109,18 @@ def _values_of(scan: Scan, asked: Written) -> Iterator[tuple[SqlType, object, Sp
         # What a named region is of stands in another statement.
         followed, spots = followed and replace(followed, spot=None), ()
     spots = spots or (None,) * len(numbers)
-    yield from ((DOUBLE, number, spot) for number, spot in zip(numbers, spots, strict=True))
+    most = coordinates_of(shape) if asked.is_globe else (np.inf,) * len(numbers)
+    yield from ((DOUBLE, *one) for one in zip(numbers, spots, most, strict=True))
     yield from focal(followed)
     if target is not None:
-        yield from ((DOUBLE, value.value, value.spot) for value in written(target))
+        most = (np.inf, *(PLACE if asked.is_globe else (np.inf, np.inf)))
+        yield from ((DOUBLE, v.value, v.spot, m) for v, m in zip(written(target), most, strict=False))
         yield from focal(target.focal)
 
 
 def _asked(asked: Written, columns: Iterator[pa.Array], n: int) -> Asked:
     shape, target = asked.shape, asked.nearest
-    areas = areas_like(shape, [next(columns).to_numpy() for _ in numbers_of(shape)], n)
+    areas = areas_like(shape, [next(columns).to_numpy() for _ in numbers_of(shape)], n, asked.is_globe)
     focals = next(columns) if focal_of(shape) else None
     if target is None:
         return Asked(areas, focals, None)

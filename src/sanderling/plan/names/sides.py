@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from sanderling.catalog import Column, Stream, Table
 from sanderling.errors import QueryError, did_you_mean
-from sanderling.language.statements import Span
+from sanderling.language.statements import Bracket, Span
 from sanderling.plan.expressions.check import Scope
 from sanderling.plans.columns import by_place, previous_of
 from sanderling.plans.nodes import Node, is_table
 from sanderling.types import SqlType
+
+if TYPE_CHECKING:
+    from sanderling.plan.query.tessellate import Tiles
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +27,7 @@ class Derived:
     node: Node
     columns: tuple[Column, ...]
     place: tuple[str, str] | None = None  # those that show a location
+    is_globe: bool = False  # of that location
 
     def column(self, name: str) -> Column | None:
         folded = name.casefold()
@@ -40,21 +45,25 @@ class Side:
     on: list[exp.Expr] = field(default_factory=list)  # of a LEFT JOIN
     regions: Side | None = None  # of a stream: the table whose regions it is joined with
     is_regions: bool = False  # of a table: a stream is joined with its regions
+    bracket: Bracket | None = None  # of a stream: its own window
+    tiles: Tiles | None = None  # of a stream: what its window shows of them
     merged: list[str] = field(default_factory=list)  # columns that USING made one with those of another side
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        return self.relation.columns
+        return (*self.relation.columns, *(self.tiles.columns if self.tiles else ()))
 
     def column(self, name: str) -> Column | None:
-        return self.relation.column(name)
+        folded = name.casefold()
+        more = self.tiles.columns if self.tiles else ()
+        return self.relation.column(name) or next((c for c in more if c.name.casefold() == folded), None)
 
     @property
     def all_columns(self) -> tuple[Column, ...]:
         """Its columns, and those of a stream as they were in the reading before."""
         if not isinstance(self.relation, Stream):
             return self.columns
-        return (*self.columns, *(Column(previous_of(c.name), c.type) for c in self.columns))
+        return (*self.columns, *(Column(previous_of(c.name), c.type) for c in self.relation.columns))
 
     @property
     def is_of_tables(self) -> bool:
@@ -69,6 +78,35 @@ class Side:
         if isinstance(self.relation, Stream):
             return self.relation.x, self.relation.y
         return self.relation.place
+
+    @property
+    def is_globe(self) -> bool | None:
+        """Whether its places, or its regions, are on the globe; None where it has none."""
+        relation = self.relation
+        has_space = isinstance(relation, Stream) or relation.place is not None
+        if isinstance(relation, Table):
+            has_space = has_space or relation.region is not None
+        return relation.is_globe if has_space else None
+
+
+def in_another_space(sides: Iterable[Side]) -> Side | None:
+    """The first that is not on a plane, or on the globe, as those before it are."""
+    first: bool | None = None
+    for side in sides:
+        if side.is_globe is not None:
+            if first is not None and side.is_globe != first:
+                return side
+            first = side.is_globe
+    return None
+
+
+def different_spaces(side: Side) -> tuple[str, str, str]:
+    """What is wrong with such a side."""
+    here, there = ("on the globe", "on a plane") if side.is_globe else ("on a plane", "on the globe")
+    hint = (
+        "declare both with LOCATION (lon, lat) ON GLOBE, or neither; regions of GeoJSON WITH (globe = true)"
+    )
+    return "query.different_spaces", f'"{side.alias}" is {here}, and what stands before it {there}', hint
 
 
 Uses = set[tuple[int, str]]  # columns, by side and name
@@ -134,7 +172,7 @@ class RowScope(Scope):
     def find_previous(self, column: exp.Column) -> tuple[int, str]:
         """The side, and the column there that PREVIOUS of a column means."""
         side, found = self.find(column)
-        if not isinstance(side.relation, Stream):
+        if not isinstance(side.relation, Stream) or side.relation.column(found.name) is None:
             raise self._no_previous(column)
         return self.all.index(side), self._previous_in(side.relation, found.name, column)
 

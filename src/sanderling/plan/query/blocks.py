@@ -10,13 +10,17 @@ from sqlglot import exp
 from sanderling.catalog import Stream, Table
 from sanderling.errors import QueryError, did_you_mean
 from sanderling.language.grammar.dialect import LocationInside
-from sanderling.language.statements import InsideTarget, NearestTarget, Span, WindowClause
+from sanderling.language.statements import Bracket, InsideTarget, NearestTarget, Span, WindowClause
 from sanderling.plan.expressions.check import span_of
 from sanderling.plan.expressions.distances import is_distance, nearness, taken_apart, uses_of, written_out
-from sanderling.plan.names.sides import Derived, RowScope, Side, Uses
+from sanderling.plan.expressions.lengths import settle_lengths
+from sanderling.plan.expressions.neighbours import is_nn, ranking_of
+from sanderling.plan.names.sides import Derived, RowScope, Side, Uses, different_spaces, in_another_space
 from sanderling.plan.query.grouping import Grouping, has_aggregates, is_of_rows
 from sanderling.plan.query.joining import Joining, Link
 from sanderling.plan.query.relations import Relations
+from sanderling.plan.query.tessellate import Tiles
+from sanderling.plan.query.trajectories import by_trajectory
 from sanderling.plans import nodes
 
 if TYPE_CHECKING:
@@ -50,8 +54,14 @@ class Block:
         on = self._read_from()
         self.scope = RowScope(self.text, self.span, self.sides)
         self._refuse_same_names()
+        if (other := in_another_space(self.sides)) is not None:
+            raise self.refuse_at(other.span, *different_spaces(other))
+        for tree in (self.select, *(condition for side in self.sides for condition in side.on)):
+            settle_lengths(tree, self.scope)
         whole = self.relations.conjuncts(self.select, on)
-        conjuncts = self._bind_regions([part for c in whole for part in taken_apart(c)])
+        parts = by_trajectory(self, [part for c in whole for part in taken_apart(c)])
+        self.scope = RowScope(self.text, self.span, self.sides)
+        conjuncts = self._bind_regions(parts)
         below, links, above = self._sorted(conjuncts)
         items = self.work.reader.selects.expanded(self.select, self.scope)
         self.select.set("expressions", items)
@@ -149,16 +159,33 @@ class Block:
                 )
             side = Side(relation.alias, self.work.query(relation.this, self.text), span)
         else:
-            side = Side(relation.alias_or_name, self._named(relation), span)
+            side = Side(relation.alias_or_name, self.named(relation), span)
+            side.bracket = self._bracket(relation, side)
+            if side.bracket is not None and side.bracket.tiles is not None:
+                side.tiles = Tiles.of(self, side, side.bracket.tiles)
         self.sides.append(side)
         return side
 
-    def _named(self, relation: exp.Expr) -> Stream | Table | Derived:
+    def _bracket(self, relation: exp.Expr, side: Side) -> Bracket | None:
+        """Its window in brackets, which only a stream has."""
+        bracket: Bracket | None = relation.args.get("our_window")
+        if bracket is not None and not isinstance(side.relation, Stream):
+            kind = "table" if isinstance(side.relation, Table) else "query"
+            message = f'"{relation.name}" is a {kind}: only a stream has a window'
+            hint = "write the brackets behind a stream's name; those of a query stand in the query"
+            raise self.refuse_at(bracket.span, "query.unsupported", message, hint)
+        return bracket
+
+    def named(self, relation: exp.Expr) -> Stream | Table | Derived:
         names = self.work.names
         given = names.get(relation.name) if isinstance(relation, exp.Table) else None
         if given is not None:
             self.relations.refuse_odd_relation(relation, self.text, self.span)
             return given
+        if names.is_all and self.relations.kind_of(relation.name) != "table":
+            message = f'SYNCHRONIZE does not name "{relation.name}"'
+            hint = f"write SYNCHRONIZE {relation.name}, …"
+            raise self._refuse(relation, "query.bad_synchronize", message, hint)
         query = self.work.reader.query_of(relation.name) if isinstance(relation, exp.Table) else None
         if query is None or self.relations.kind_of(relation.name) != "query":
             self._refuse_to_come(relation)
@@ -248,6 +275,7 @@ class Block:
             for part in condition.find_all(LocationInside):
                 message, hint = "INSIDE stands alone or beside AND", "it cannot be under OR or NOT"
                 raise self.scope.refuse(part, "query.unsupported", message, hint)
+            self._refuse_nn_within(condition)
             owners = self._owners(condition)
             one = min(owners, default=first)
             is_outer = any(self.sides[o].is_outer for o in owners)
@@ -260,6 +288,9 @@ class Block:
                 above.append(condition)
         for number, side in enumerate(self.sides):
             for condition in side.on:
+                if any(map(is_nn, condition.walk())):
+                    message, hint = "LEFT JOIN does not take NN", "write JOIN, or NN in WHERE"
+                    raise self.scope.refuse(condition, "query.unsupported", message, hint)
                 owners = self._owners(condition)
                 link = self._link(condition) if len(owners) == 2 and number in owners else None
                 if link is not None and not (link.near and _is_near(number, links)):
@@ -274,7 +305,17 @@ class Block:
                     )  # fmt: skip
         return below, links, above
 
+    def _refuse_nn_within(self, condition: exp.Expr) -> None:
+        for part in filter(is_nn, condition.walk()):
+            if part is not condition.unnest():
+                message, hint = "NN stands alone or beside AND", "it cannot be under OR or NOT"
+                raise self.scope.refuse(part, "query.unsupported", message, hint)
+
     def _link(self, condition: exp.Expr) -> Link | None:
+        if is_nn(condition.unnest()):
+            found = ranking_of(condition.unnest(), self.scope)
+            left, right = self.sides.index(found.seeker), self.sides.index(found.ranked)
+            return Link(left, right, condition, ranking=found)
         near = nearness(condition, self.scope)
         if near is not None:
             left, right = self.sides.index(near.left), self.sides.index(near.right)

@@ -22,7 +22,9 @@ from sanderling.plan.logical import Query, Rule, Scan, finished, moved
 from sanderling.plan.names.sides import Derived, RowScope
 from sanderling.plan.query.blocks import Block
 from sanderling.plan.query.grouping import Grouping
+from sanderling.plan.query.persistency import persisting
 from sanderling.plan.query.selects import SelectPlanner
+from sanderling.plan.query.synchronize import synchronized
 from sanderling.plan.query.with_clause import GivenNames, given_names, refuse_too_large
 from sanderling.plans import nodes
 from sanderling.plans.columns import constant_name
@@ -83,13 +85,18 @@ class Work:
         new = {c.name: constant_name(len(self.constants) + i) for i, c in enumerate(query.constants)}
         node = moved(query.answer.node, new, len(self.asked))
         self.constants += [replace(c, name=new[c.name]) for c in query.constants]
-        self.asked += query.asked
+        self.asked += query.asked_by_answer
         self.tables += query.tables
         self.queries += [name, *query.queries]
         return replace(query.answer, node=node)
 
     def query(self, query: exp.Expr, text: str, statement: RegisterQuery | None = None) -> Derived:
         """What a SELECT gives; the clauses of ours are the statement's, if it is the whole of one."""
+        derived = self._read(query, text, statement)
+        clause = query.args.get("persistency")
+        return derived if clause is None else persisting(self, derived, clause, text)
+
+    def _read(self, query: exp.Expr, text: str, statement: RegisterQuery | None) -> Derived:
         if isinstance(query, exp.SetOperation):
             return self._set_operation(query, text)
         if isinstance(query, exp.Subquery):
@@ -102,7 +109,10 @@ class Work:
         return Block(self, query, text, *clauses, statement is not None).planned()
 
     def _bracketed(self, query: exp.Subquery, text: str) -> Derived:
-        """In brackets, or behind WITH."""
+        """In brackets, or behind WITH or SYNCHRONIZE."""
+        if query.args.get("synchronize"):
+            with synchronized(self, query.args["synchronize"], text):
+                return self.query(query.this, text)
         if query.args.get("with_"):
             with given_names(self, query.args["with_"], text):
                 return self.query(query.this, text)
@@ -129,7 +139,7 @@ class Work:
         node = _node_of(operation, identity(left.node, types), identity(right.node, types))
         columns = tuple(Column(c.name, t) for c, t in zip(left.columns, types, strict=True))
         is_placed = not isinstance(operation, exp.Union) or _is_same(left, right)
-        derived = Derived(node, columns, left.place if is_placed else None)
+        derived = Derived(node, columns, left.place if is_placed else None, left.is_globe)
         return self._first_of(operation, derived, scope)
 
     def _first_of(self, query: exp.Expr, derived: Derived, scope: RowScope) -> Derived:
@@ -154,7 +164,7 @@ def _node_of(operation: exp.SetOperation, left: nodes.Node, right: nodes.Node) -
 
 def _is_same(left: Derived, right: Derived) -> bool:
     """Whether both show a location in the same columns."""
-    if left.place is None or right.place is None:
+    if left.place is None or right.place is None or left.is_globe != right.is_globe:
         return False
     one, other = [c.name for c in left.columns], [c.name for c in right.columns]
     return [one.index(n) for n in left.place] == [other.index(n) for n in right.place]

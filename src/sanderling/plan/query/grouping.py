@@ -90,7 +90,10 @@ class Grouping:
         orders = [(written_out(o, scope), d, f) for o, d, f in orders]
         _refuse_same_names(written, items, scope)
         derived = self._finished(select, node, condition, written, orders, above)
-        return derived if above is not scope else replace(derived, place=_place(select.expressions, scope))
+        if above is not scope:
+            return derived
+        is_globe = any(side.is_globe for side in scope.all)
+        return replace(derived, place=_place(select.expressions, scope), is_globe=is_globe)
 
     def first_of(self, union: exp.Expr, derived: Derived, scope: RowScope) -> Derived:
         """ORDER BY and LIMIT behind a set operation or behind brackets: over the columns there."""
@@ -100,7 +103,7 @@ class Grouping:
         orders = self._orders(union, items, over)
         written = [self.selects.output(item, over, self.constants) for item in items]
         found = self._finished(union, derived.node, None, written, orders, over)
-        return replace(found, place=derived.place)
+        return replace(found, place=derived.place, is_globe=derived.is_globe)
 
     def _finished(
         self, select: exp.Expr, node: nodes.Node, condition: Expression | None, written: list[OutputColumn],

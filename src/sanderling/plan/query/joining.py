@@ -10,17 +10,23 @@ from sqlglot import exp
 from sanderling.catalog import Column, Stream, Table
 from sanderling.errors import QueryError
 from sanderling.language.grammar.dialect import LocationInside
+from sanderling.language.statements import CircleShape, OutlineShape, RectShape, RegisterQuery
 from sanderling.plan.build.asked import asked_of
 from sanderling.plan.explain.words import shortened, words_of
 from sanderling.plan.expressions.check import Scope, constant_of
 from sanderling.plan.expressions.distances import Nearness, written_out
+from sanderling.plan.expressions.neighbours import Ranking
 from sanderling.plan.expressions.written import cast, identity, plain, selected, union_type
 from sanderling.plan.logical import Scan
 from sanderling.plan.names.sides import Derived, RowScope, Side, Uses
+from sanderling.plan.query.nearby import nearby
+from sanderling.plan.query.relations import Shape
+from sanderling.plan.query.tessellate import tessellated
 from sanderling.plans import nodes
 from sanderling.plans.columns import constant_name, of_reading, of_table, place_of
 from sanderling.plans.expression import Expression
 from sanderling.plans.plan import OutputColumn
+from sanderling.space.outline import motion_of
 from sanderling.types import TYPES, SqlType
 
 if TYPE_CHECKING:
@@ -29,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Link:
-    """A condition that two sides are joined by: an equality, or that they are near."""
+    """A condition that two sides are joined by: an equality, that they are near, or NN."""
 
     left: int
     right: int
@@ -37,8 +43,13 @@ class Link:
     left_key: exp.Expr = field(default_factory=exp.Null)
     right_key: exp.Expr = field(default_factory=exp.Null)
     near: Nearness | None = None
+    ranking: Ranking | None = None  # of the right side, by NN
     type: SqlType = TYPES["DOUBLE"]
     places: dict[int, int] = field(default_factory=dict)  # of its keys, by side
+
+    @property
+    def is_equality(self) -> bool:
+        return self.near is None and self.ranking is None
 
     def key_of(self, number: int) -> exp.Expr:
         return self.left_key if self.left == number else self.right_key
@@ -59,14 +70,21 @@ class Joining:
     def joined(self) -> nodes.Node:
         """From the first side on, each time the next that something links; the row's columns get places."""
         self._refuse_unclear()
+        for link in self.links:
+            if link.ranking is not None:
+                self._refuse_chosen(link)
         self._settle_types()
         left = [i for i, s in enumerate(self.sides) if not s.is_regions]
-        first = left.pop(0)
+        if all(map(self._rankings, left)):
+            self._refuse_unranked(left)
+        first = next(i for i in left if not self._rankings(i))
+        left.remove(first)
         node, width = self._leaf(first, 0)
         joined = {first}
         while left:
-            number = next((i for i in left if self._linking(i, joined)), None)
+            number = next((i for i in left if self._may_come(i, joined)), None)
             if number is None:
+                self._refuse_unranked(left)
                 raise self._not_joined(self.sides[left[0]], self.sides[first])
             left.remove(number)
             right, wider = self._leaf(number, width)
@@ -78,11 +96,40 @@ class Joining:
     def _linking(self, number: int, joined: set[int]) -> list[Link]:
         return [k for k in self.links if number in (k.left, k.right) and k.other(number) in joined]
 
+    def _rankings(self, number: int) -> list[Link]:
+        """Those that rank a side."""
+        return [k for k in self.links if k.ranking is not None and k.right == number]
+
+    def _may_come(self, number: int, joined: set[int]) -> bool:
+        """Who is ranked comes as it is, to whom it is ranked for."""
+        is_linked = bool(self._linking(number, joined))
+        return is_linked and all(k.left in joined for k in self._rankings(number))
+
     # ----- refusals
+
+    def _refuse_unranked(self, left: list[int]) -> None:
+        """Windows are ranked before anything else is asked of them."""
+        for link in (k for number in left for k in self._rankings(number)):
+            message = f'"{self.sides[link.right].alias}" cannot be ranked here'
+            hint = "rank it in a query in FROM: (SELECT … WHERE NN(…)) AS name"
+            raise self.scope.refuse(link.condition, "query.unsupported", message, hint)
+
+    def _refuse_chosen(self, link: Link) -> None:
+        """What NN ranks is a window, and no part of it."""
+        ranked = self.sides[link.right]
+        if len(self._rankings(link.right)) > 1:
+            message, hint = f'NN ranks "{ranked.alias}" twice', "put one into a query in FROM"
+            raise self.scope.refuse(link.condition, "query.unsupported", message, hint)
+        inside = [c for c in self.below.get(link.right, []) if _is_inside(c)]
+        if inside:
+            message = f'INSIDE chooses from "{ranked.alias}", which NN ranks as a whole'
+            hint = "put the region into its window: [EXTENT region NOW]"
+            raise self.scope.refuse(inside[0], "query.unsupported", message, hint)
 
     def _refuse_unclear(self) -> None:
         """With several streams a clause does not say which one it means."""
         streams = [s for s in self.sides if isinstance(s.relation, Stream)]
+        self._refuse_both_windows(streams)
         clauses: dict[str, object] = {"INSIDE": self.block.inside, "kNN": self.block.nearest}
         if not streams:
             clauses["WINDOW"] = self.block.window
@@ -97,6 +144,13 @@ class Joining:
             self.block.span, "query.unsupported", f"FROM has {what}: {clause} is about one", hint
         )
 
+    def _refuse_both_windows(self, streams: list[Side]) -> None:
+        """WINDOW is about the streams that have no brackets."""
+        clause = self.block.window
+        if clause is not None and streams and all(side.bracket is not None for side in streams):
+            message, hint = f'"{streams[0].alias}" has its window in brackets', "keep one of them"
+            raise self.block.refuse_at(clause.span, "query.duplicate_clause", message, hint)
+
     def _not_joined(self, side: Side, first: Side) -> QueryError:
         hint = f"add an equality: ON {first.alias}.… = {side.alias}.…"
         if isinstance(side.relation, Table) and side.relation.region and isinstance(first.relation, Stream):
@@ -108,7 +162,7 @@ class Joining:
 
     def _settle_types(self) -> None:
         """Both keys of an equality get one type."""
-        for link in (k for k in self.links if k.near is None):
+        for link in (k for k in self.links if k.is_equality):
             types = []
             for node in (link.left_key, link.right_key):
                 here = self._scope_of(sorted(self.block.uses(node)))
@@ -134,7 +188,7 @@ class Joining:
         node = self._source(number, columns)
         keys: list[Expression] = []
         for link in self.links:
-            if number not in (link.left, link.right) or link.near is not None:
+            if number not in (link.left, link.right) or not link.is_equality:
                 continue
             key = cast(self.selects.output(link.key_of(number), here, []).expression, link.type)
             place = place_of(key.column) if key.is_plain else len(columns) + len(keys)
@@ -157,7 +211,11 @@ class Joining:
     def _source(self, number: int, columns: list[tuple[int, Column]]) -> nodes.Node:
         side, conditions = self.sides[number], self.below.get(number, [])
         if isinstance(side.relation, Stream):
-            return self._scan(side, side.relation, columns, conditions)
+            if side.bracket is not None and side.bracket.nearby is not None:
+                return nearby(self, side, side.bracket, columns, conditions)
+            if side.bracket is not None and side.bracket.tiles is not None:
+                return tessellated(self, side, side.bracket, columns, conditions)
+            return self.scan(side, side.relation, columns, conditions)
         if isinstance(side.relation, Table):
             self.work.tables.append(side.relation.name)
             read = {name for c in conditions for _, name in self.block.uses(c)} | {c.name for _, c in columns}
@@ -178,7 +236,7 @@ class Joining:
             return self.selects.where(conditions, scope, self.work.constants)
         return self.selects.output(exp.and_(*conditions, copy=True), scope, []).expression
 
-    def _scan(
+    def scan(
         self, side: Side, stream: Stream, columns: list[tuple[int, Column]], conditions: list[exp.Expr]
     ) -> Scan:
         """What shards do for one stream; of conditions those that say which are the nearest."""
@@ -187,13 +245,15 @@ class Joining:
         assert table is None or isinstance(table, Table)
         block = self.block
         scope = Scope(block.text, block.span, stream, side.alias, table, regions.alias if regions else "")
-        asked = replace(self.work.statement, inside=block.inside, nearest=block.nearest, window=block.window)
+        asked = self._clauses(side, conditions)
         shape, used = block.relations.inside(asked, conditions, scope)
+        self._refuse_moving_past(side, shape)
+        self._refuse_refreshed(side, shape)
         nearest = block.relations.nearest(asked, scope)
         window = self.selects.window(asked, scope)
-        judged = [c for c in conditions if not isinstance(c, LocationInside)]
+        judged = [c for c in conditions if not _is_inside(c)]
         where = self.selects.conditions(judged, scope, self.work.constants)
-        self.work.asked.append(asked_of(shape, nearest, stream.key_type.arrow))
+        self.work.asked.append(asked_of(shape, nearest, stream))
         outputs = []
         for owner, c in columns:
             name = (of_reading if self.sides[owner] is side else of_table)(c.name)
@@ -201,14 +261,54 @@ class Joining:
         return Scan(
             len(self.work.asked) - 1, tuple(o.type for o in outputs), side.alias, stream=stream, table=table,
             outputs=tuple(outputs), where=where, is_nearest=nearest is not None, window=window,
-            regions_used=used,
+            regions_used=used, is_everywhere=shape is None,
+            refresh=bracket.refresh if (bracket := side.bracket) else None,
         )  # fmt: skip
+
+    def _clauses(self, side: Side, conditions: list[exp.Expr]) -> RegisterQuery:
+        """What is asked of a stream: what stands in its brackets, or else in the clauses of the SELECT."""
+        block, bracket = self.block, side.bracket
+        if bracket is None:
+            return replace(
+                self.work.statement, inside=block.inside, nearest=block.nearest, window=block.window
+            )
+        if bracket.extent is not None and (block.inside or any(map(_is_inside, conditions))):
+            message, hint = f'"{side.alias}" has an EXTENT, and takes no INSIDE', "keep one of them"
+            raise block.refuse_at(bracket.span, "query.unsupported", message, hint)
+        inside = bracket.extent or block.inside
+        return replace(self.work.statement, inside=inside, nearest=block.nearest, window=bracket.window)
+
+    def _refuse_moving_past(self, side: Side, shape: Shape) -> None:
+        """Past readings are judged by an extent as it is now, by INSIDE as it was then."""
+        bracket = side.bracket
+        if bracket is not None and bracket.extent and bracket.window and not _is_still(shape):
+            message = "an EXTENT with a RANGE of time stands still"
+            hint = "for who was in the region as it was then, write [RANGE …] and INSIDE"
+            raise self.block.refuse_at(bracket.span, "query.unsupported", message, hint)
+
+    def _refuse_refreshed(self, side: Side, shape: Shape) -> None:
+        """What is looked at now and then is the window: what it is compared with goes on."""
+        bracket, block = side.bracket, self.block
+        if bracket is None or bracket.refresh is None:
+            return
+        message, hint = "", "put the region into the window: [EXTENT region NOW EVERY …]"
+        if block.nearest is not None:
+            message, hint = "kNN beside a window with EVERY", "kNN is told at every tick; leave out EVERY"
+        elif side.regions is not None:
+            message, hint = "a table's regions beside a window with EVERY", "leave out EVERY"
+        elif bracket.extent is None and shape is not None and not _is_still(shape):
+            message = "INSIDE a region that moves, beside a window with EVERY"
+        if message:
+            raise block.refuse_at(bracket.span, "query.unsupported", f"{message} is not supported", hint)
 
     # ----- where two meet
 
     def _join(
         self, left: nodes.Node, right: nodes.Node, number: int, links: list[Link], width: int
     ) -> nodes.Node:
+        ranking = next((k for k in links if k.ranking is not None), None)
+        if ranking is not None:
+            return self._ranked(left, right, ranking, [k for k in links if k is not ranking], width)
         equal, near = [k for k in links if k.near is None], [k for k in links if k.near is not None]
         left_keys = tuple(k.places[k.other(number)] for k in equal)
         right_keys = tuple(k.places[number] - width for k in equal)
@@ -226,6 +326,25 @@ class Joining:
         rest = [written_out(link.condition, self.scope) for link in near[1:]]
         return identity(node, node.types, self.selects.where(rest, self.scope, self.work.constants))
 
+    def _ranked(
+        self, left: nodes.Node, right: nodes.Node, link: Link, others: list[Link], width: int
+    ) -> nodes.Node:
+        """NN; what else links the two are conditions on pairs."""
+        found = link.ranking
+        assert found is not None and found.ranked.place is not None
+        places, right_number = self.scope.places, link.right
+        x, y, *ties = (places[right_number, n] - width for n in (*found.ranked.place, *found.ties))
+        other = None
+        if found.keys is not None:
+            one, its = found.keys
+            other = (places[link.left, one], places[right_number, its] - width)
+        node = nodes.Neighbours(
+            left, right, self._place(link.left), (x, y), found.k, tuple(ties), other, found.words,
+            bool(found.seeker.is_globe),
+        )  # fmt: skip
+        rest = [written_out(k.condition, self.scope) for k in others]
+        return identity(node, node.types, self.selects.where(rest, self.scope, self.work.constants))
+
     def _near(self, link: Link, number: int, width: int) -> nodes.Near:
         assert link.near is not None
         (left, right), constants = (self._place(n) for n in (link.other(number), number)), self.work.constants
@@ -236,7 +355,10 @@ class Joining:
         else:
             radius = self._worked_out(link.near.radius)
         words = f"DISTANCE({self.sides[link.left].alias}, {self.sides[link.right].alias})"
-        return nodes.Near(left, (right[0] - width, right[1] - width), radius, link.near.is_open, words)
+        is_globe = bool(self.sides[number].is_globe)
+        return nodes.Near(
+            left, (right[0] - width, right[1] - width), radius, link.near.is_open, words, is_globe
+        )
 
     def _worked_out(self, node: exp.Expr) -> Expression:
         """A radius that is written as an expression."""
@@ -251,3 +373,13 @@ class Joining:
         place = self.sides[number].place
         assert place is not None
         return self.scope.places[number, place[0]], self.scope.places[number, place[1]]
+
+
+def _is_inside(condition: exp.Expr) -> bool:
+    return isinstance(condition, LocationInside)
+
+
+def _is_still(shape: Shape) -> bool:
+    if isinstance(shape, OutlineShape):
+        return motion_of(shape.outline) is None
+    return isinstance(shape, RectShape | CircleShape)

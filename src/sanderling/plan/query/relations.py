@@ -10,9 +10,10 @@ from sqlglot import exp
 from sanderling.catalog import Names, Stream, Table
 from sanderling.errors import Place, QueryError, did_you_mean
 from sanderling.language.grammar.dialect import LocationInside
-from sanderling.language.grammar.lines import exterior_of, no_exterior
+from sanderling.language.grammar.lines import exterior_of, no_exterior, unit_in
 from sanderling.language.grammar.refusals import instead_of
 from sanderling.language.statements import (
+    CircleShape,
     Coverage,
     ExteriorShape,
     InsideTarget,
@@ -20,23 +21,23 @@ from sanderling.language.statements import (
     MovingRectShape,
     Name,
     NearestTarget,
+    OutlineShape,
+    RectShape,
     RegisterQuery,
     Span,
     Value,
+    focal_of,
 )
+from sanderling.plan.declarations import unit_on_plane
 from sanderling.plan.expressions.check import Scope, span_of
+from sanderling.space.globe import Fault, fault_of, fault_of_place
 
 CLAUSES = {
     "expressions", "from_", "joins", "where", "distinct", "group", "having", "order", "limit", "inside",
-    "nearest", "our_window",
+    "nearest", "our_window", "persistency",
 }  # fmt: skip
 
 Shape = Coverage | None
-
-
-def focal_of(shape: Shape) -> Value | None:
-    """The key of the object that a shape moves with."""
-    return shape.focal if isinstance(shape, (MovingRectShape, MovingCircleShape)) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,10 +167,23 @@ class Relations:
         if isinstance(target, ExteriorShape):
             name = target.name
         shape = self.coverage(target, scope.text)
+        self._refuse_elsewhere(shape, name, scope)
         focal = focal_of(shape)
         if focal is not None:
             self._check_focal(focal, scope, focal.span if name is None else name.span)
         return shape, () if name is None else (name.text,)
+
+    def _refuse_elsewhere(self, shape: Coverage, name: Name | None, scope: Scope) -> None:
+        """A unit on a plane, or a shape that the globe has no room for."""
+        unit = unit_in(shape)
+        here = name.span if name is not None else unit or scope.span
+        if not scope.stream.is_globe:
+            if unit is not None:
+                raise refused(unit_on_plane(), here, scope.text)
+            return
+        fault = _fault_on_globe(shape)
+        if fault is not None:
+            raise refused(fault, name.span if name is not None else scope.span, scope.text)
 
     def coverage(self, target: InsideTarget, text: str) -> Coverage:
         """The coverage itself, where a region is meant by its name."""
@@ -180,7 +194,7 @@ class Relations:
         inner = self._named(target.name, text)
         found = inner if target.is_inner else exterior_of(inner)
         if found is None or (target.is_inner and exterior_of(inner) is None):
-            message, hint = no_exterior(inner)
+            message, hint = no_exterior()
             place = target.name.span.place_in(text)
             raise QueryError("query.bad_coverage", message, hint, place)
         return found
@@ -202,6 +216,11 @@ class Relations:
             place = target.k.span.place_in(scope.text)
             hint = "register one query for each region"
             raise QueryError("query.unsupported", "kNN does not join a table yet", hint, place)
+        if target is not None and target.place is not None and scope.stream.is_globe:
+            lon, lat = target.place
+            fault = fault_of_place(float(lon.value), float(lat.value))
+            if fault is not None:
+                raise refused(fault, Span(lon.span.start, lat.span.end), scope.text)
         if target is not None and target.focal is not None:
             self._check_focal(target.focal, scope, target.focal.span)
         return target
@@ -224,6 +243,24 @@ class Relations:
             )  # fmt: skip
 
 
+def refused(fault: Fault, span: Span, text: str) -> QueryError:
+    """A code, a message and a hint as an error."""
+    return QueryError(*fault, span.place_in(text))
+
+
+def _fault_on_globe(shape: Coverage) -> Fault | None:
+    match shape:
+        case RectShape(x1, y1, x2, y2):
+            return fault_of_place(x1, y1) or fault_of_place(x2, y2)
+        case CircleShape(x, y):
+            return fault_of_place(x, y)
+        case OutlineShape(outline):
+            return fault_of(outline)
+        case MovingRectShape() | MovingCircleShape():
+            return None
+    return "query.unsupported", "this coverage is not known on the globe yet", "write it in degrees"
+
+
 def _place(text: str, node: exp.Expr | None, fallback: Span) -> Place:
     span = (span_of(node) if node is not None else None) or fallback
     return span.place_in(text)
@@ -241,4 +278,4 @@ def _is_plain_table(relation: exp.Expr) -> bool:
     is_plain_alias = alias is None or (
         _has_only(alias, "this") and isinstance(alias.this, exp.Identifier) and alias.name
     )
-    return _has_only(relation, "this", "alias") and bool(is_plain_alias)
+    return _has_only(relation, "this", "alias", "our_window") and bool(is_plain_alias)

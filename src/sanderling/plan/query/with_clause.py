@@ -42,6 +42,7 @@ class GivenNames:
 
     ready: dict[str, Given] = field(default_factory=dict)
     to_come: tuple[str, ...] = ()
+    is_all: bool = False  # nothing else may be read but tables
 
     def get(self, name: str) -> Derived | None:
         given = self.ready.get(name.casefold())
@@ -52,7 +53,8 @@ class GivenNames:
 
     def beside(self, given: Sequence[Given], to_come: Sequence[str] = ()) -> GivenNames:
         """With these, which hide others of their name."""
-        return GivenNames(self.ready | {g.name.name.casefold(): g for g in given}, tuple(to_come))
+        ready = self.ready | {g.name.name.casefold(): g for g in given}
+        return GivenNames(ready, tuple(to_come), self.is_all)
 
     def why_not(self, name: str) -> tuple[str, str] | None:
         """What is wrong with reading a name that nothing outside has, if WITH has it; and what to do."""

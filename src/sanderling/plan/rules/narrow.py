@@ -48,6 +48,9 @@ class _Narrowing:
                 return self._select(node, all_of(conditions), kept), kept
             case nodes.Select(where=where):
                 return self._select(node, where, kept), kept
+            case nodes.Sample(child=child):
+                below, kept = self._to(child, kept)
+                return replace(node, child=below), kept
             case nodes.Join():
                 return self._join(node, kept)
         children = [self.whole(child) for child in children_of(node)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sanderling.plan.logical import Scan, nodes_of, shared_in, with_children
+from sanderling.plan.logical import Scan, is_finished, nodes_of, shared_in, with_children
 from sanderling.plans import nodes
 from sanderling.plans.columns import is_by_place, of_reading, place_of
 from sanderling.plans.expression import Expression
@@ -17,7 +17,7 @@ PASSING = Scan | nodes.Select | nodes.Union
 def place(root: Node) -> Node:
     """Streams that meet do so in merge partitions, where the clocks of all are known."""
     streams = {scan.stream.name for scan in nodes_of(root) if isinstance(scan, Scan)}
-    return root if isinstance(root, Scan) or len(streams) > 1 else _Placing(root).whole(root)
+    return root if is_finished(root) or len(streams) > 1 else _Placing(root).whole(root)
 
 
 class _Placing:
@@ -29,8 +29,10 @@ class _Placing:
         self._placed: dict[int, Node] = {}
 
     def whole(self, root: Node) -> Node:
-        """Where the answer shows the key, nothing is left to be merged."""
-        return nodes.Exchange(root, is_keyed=True) if self.keys(root) else self._look(root)
+        """Nothing is left to be merged where the answer shows the key, nor of matches, which stay."""
+        match = nodes.match_of(root)
+        is_alone = self.keys(root) if match is None else self.keys(match) is not None
+        return nodes.Exchange(root, is_keyed=True) if is_alone else self._look(root)
 
     def _look(self, node: Node) -> Node:
         if id(node) not in self._placed:
@@ -65,16 +67,43 @@ class _Placing:
             case nodes.Aggregate(child, groups):
                 below = self.keys(child) or frozenset()
                 return frozenset(i for i, g in enumerate(groups) if g in below) or None
+            case nodes.Sample(child):
+                return self.keys(child)
             case nodes.Distinct(child):
                 return self.keys(child) or None
+            case nodes.Persisting(child, keys):
+                below = self.keys(child) or frozenset()
+                return below if below.intersection(keys) else None
             case nodes.Union(children):
                 known = [keys for keys in map(self.keys, children) if keys is not None]
                 return frozenset.intersection(*known) if len(known) == len(children) else None
             case nodes.SetOperation(left=left, right=right):
                 both = (self.keys(left) or frozenset()) & (self.keys(right) or frozenset())
                 return self.keys(left) if both else None
+            case nodes.Match():
+                return self._matched(node)
             case _:
                 return None
+
+    def _matched(self, node: nodes.Match) -> Keys:
+        """Where an object's key is in that of each step, and is what a step is waited for by.
+
+        Who is ENTERING the first step was not there when the stream began, which no shard knows by itself.
+        """
+        if node.steps[0].is_entering:
+            return None
+        of = [(self.keys(one.child) or frozenset[int]()).intersection(one.keys) for one in node.presences]
+        kept = [
+            frozenset(i for i, c in enumerate(k) if c in own) for k, own in zip(node.kept, of, strict=True)
+        ]
+        for step in node.steps[1:]:
+            by = zip(node.presences[step.presence].keys, step.of, strict=True)
+            before = ((key, place in kept[node.steps[one].presence]) for key, (one, place) in by)
+            if not any(is_key and key in of[step.presence] for key, is_key in before):
+                return None
+        shown = ((i, s, node.steps[s.step]) for i, s in enumerate(node.shown))
+        is_shown = (i for i, s, step in shown if s.what == nodes.COLUMN and s.place in kept[step.presence])
+        return frozenset(is_shown) if of[0] else None
 
     def _joined(self, node: nodes.Join) -> Keys:
         """With a table, whose rows every shard has, or by the key.

@@ -53,8 +53,16 @@ def _sunk(node: Node, condition: Expression, shared: Set[int]) -> Node | None:
                 return None
             lower = _sunk(child, renamed(condition, below), shared)
             return None if lower is None else replace(node, child=lower)
+        case nodes.Sample(child=child):
+            lower = _sunk(child, condition, shared)
+            return None if lower is None else replace(node, child=lower)
+        case nodes.Distinct(child):
+            lower = _sunk(child, condition, shared)
+            return None if lower is None else nodes.Distinct(lower)
         case nodes.Join():
             return _to_side(node, condition, shared)
+        case nodes.Neighbours(left=left):
+            return _to_seekers(node, condition, shared) if _is_of(left, condition) else None
         case _:
             return None
 
@@ -73,6 +81,16 @@ def _to_side(join: nodes.Join, condition: Expression, shared: Set[int]) -> Node 
         return None
     lower = _sunk(side, condition_there, shared) or filtered(side, [condition_there])
     return replace(join, left=lower) if side is join.left else replace(join, right=lower)
+
+
+def _is_of(left: Node, condition: Expression) -> bool:
+    return all(place_of(place) < len(left.types) for place in _places(condition))
+
+
+def _to_seekers(node: nodes.Neighbours, condition: Expression, shared: Set[int]) -> Node:
+    """Whose neighbours are told may be chosen before; who they are is not to depend on it."""
+    lower = _sunk(node.left, condition, shared) or filtered(node.left, [condition])
+    return replace(node, left=lower)
 
 
 def _places(condition: Expression) -> frozenset[str]:

@@ -100,7 +100,7 @@ class Arms:
             len(self.all), (), stream=stream, table=table, outputs=(), where=where, is_sighted=True,
             regions_used=used,
         )  # fmt: skip
-        arm = Arm(scan, asked_of(shape, None, stream.key_type.arrow))
+        arm = Arm(scan, asked_of(shape, None, stream))
         arm.place(OutputColumn(TS, Expression.of_column(of_reading(TS), TYPES["BIGINT"], "time")))
         for name in (stream.key, stream.x, stream.y):
             column = stream.column(name)

@@ -22,8 +22,9 @@ from sanderling.plan.declarations import Declarations
 from sanderling.plan.explain.words import shortened, words_of
 from sanderling.plan.expressions.check import Constant
 from sanderling.plan.expressions.distances import is_distance, uses_of, written_out
+from sanderling.plan.expressions.lengths import settle_lengths
 from sanderling.plan.logical import Query, Rule, finished
-from sanderling.plan.names.sides import Side, Uses
+from sanderling.plan.names.sides import Side, Uses, different_spaces, in_another_space
 from sanderling.plan.names.variables import VariableScope
 from sanderling.plan.query.compose import refuse_other_ticks
 from sanderling.plan.query.grouping import Grouping, has_aggregates
@@ -36,6 +37,7 @@ from sanderling.plans.constraint_graph import Apart, Compare, Contradiction, Gra
 from sanderling.plans.expression import Expression
 from sanderling.plans.trigger_graph import circle_in_words, stated
 from sanderling.plans.trigger_space import WHOLE, halos_of, unbounded_pair
+from sanderling.space.sphere import HALF_WAY_ROUND
 from sanderling.types import TYPES
 
 # The first is the default: what the benchmark found best (docs/decisions/0020); by space, where that can be.
@@ -70,6 +72,9 @@ class Trigger:
         self.members = [list(range(a, b)) for a, b in pairwise(np.cumsum([0, *counts]).tolist())]
         named = [(s, name) for s, names in zip(self.sides, self.names, strict=True) for name in names]
         self._refuse_names([(s, name) for s, name in named])
+        if (other := in_another_space(self.sides)) is not None:
+            raise self._refuse(*different_spaces(other), other.span)
+        self.is_globe = bool(self.sides[0].is_globe)
         sets = {s.alias: names for s, names in zip(self.sides, self.names, strict=True) if len(names) > 1}
         tables = selects.relations.tables
         self.scope = VariableScope(text, self.span, self.sides, sets, tables)
@@ -81,6 +86,7 @@ class Trigger:
     def query(self, others: int, rules: Sequence[Rule]) -> Query:
         options = self._options()
         found = Constraints(self.scope, [len(m) > 1 for m in self.members])
+        settle_lengths(self.statement.when, self.scope)
         found.add(self.statement.when)
         self.arms.add_all(found.below)
         compares, rest = self._compares(found)
@@ -91,6 +97,7 @@ class Trigger:
             tuple(arm.node(self._alias_of(arm.number)) for arm in self.arms.all), self._streams(), variables,
             times, distances, tuple(self.arms.values), *compares, self._condition(rest),
             self.statement.is_first, options["expiry"], options["index"], self.arms.all[0].stream.tick_us,
+            is_globe=self.is_globe,
         )  # fmt: skip
         graph = self._completed(node)
         if options["route"] == "space" and not self._is_wide(graph):
@@ -169,6 +176,10 @@ class Trigger:
                 raise self.scope.refuse(distance.node, "query.trigger_unsatisfiable", message, hint)
             if not is_near and distance.radius < 0:
                 continue  # that much apart is everything
+            if not is_near and self.is_globe and distance.radius > HALF_WAY_ROUND:
+                message = "nothing is farther away than half way round the globe"
+                hint = f"write another radius, up to {HALF_WAY_ROUND:.0f} metres"
+                raise self.scope.refuse(distance.node, "query.trigger_unsatisfiable", message, hint)
             radius = self._constant(float(distance.radius))
             for i, j in self._pairs(distance.i, distance.j):
                 yield nodes.DistanceBound(i, j, distance.op, radius)
@@ -255,6 +266,7 @@ class Trigger:
 
     def _select(self) -> exp.Select:
         select = exp.Select(expressions=list(self.statement.items) or list(self._key_and_time()))
+        settle_lengths(select, self.row)
         if has_aggregates(select):
             hint = "list columns of variables"
             raise self._refuse(

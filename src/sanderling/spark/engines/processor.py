@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import pyarrow as pa
-
 from sanderling.batches import Batch, Kind
 from sanderling.deliver.log import put_part
 from sanderling.merge.partition import Merge
@@ -32,7 +30,7 @@ class ShardProcessor(StoredEngine):
 
     def blobs(self, engine: Any, turn: Turn, batches: list[Batch]) -> Iterator[tuple[int, bytes]]:
         """With the merge partition that each goes to: what is not to be merged goes with its own shard's."""
-        if not self.stage.is_merged:
+        if not self.stage.plans.is_merged(engine.version):
             yield from ((engine.number, blob) for blob in put_part(self.said, f"{turn.name}.arrow", batches))
             return
         exchange = Exchange(self.stage.plans.plan(engine.version), len(self.stage.keys))
@@ -50,9 +48,6 @@ class ShardProcessor(StoredEngine):
         for number, share in sent:
             yield number, self.stage.inbox.put(share, turn.batch)
 
-    def rows(self, keys: list[int], blobs: list[bytes]) -> pa.RecordBatch:
-        return pa.record_batch({"merge": pa.array(keys, pa.int32()), "blob": pa.array(blobs, pa.binary())})
-
 
 class MergeProcessor(StoredEngine):
     """All queries of a merge partition."""
@@ -66,6 +61,3 @@ class MergeProcessor(StoredEngine):
         own, names = [b for b in batches if b.kind != Kind.PART], [b for b in batches if b.kind == Kind.PART]
         for blob in (*put_part(self.said, f"{turn.name}.arrow", own), *(parcel_of(b) for b in names)):
             yield engine.number, blob
-
-    def rows(self, keys: list[int], blobs: list[bytes]) -> pa.RecordBatch:
-        return pa.record_batch({"blob": pa.array(blobs, pa.binary())})

@@ -26,8 +26,8 @@ class Stage:
     keys: list[int]  # of Spark's shuffle, by number
     settings: Settings
     work: Path  # where every machine of the run can read and write
-    is_merged: bool  # there are merge partitions
     inbox: Inbox  # for what shards tell merge partitions
+    since: int = 0  # the first batch that they take part in
 
     def __call__(self, rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         from sanderling.spark.engines.processor import MergeProcessor, ShardProcessor

@@ -48,13 +48,14 @@ class States:
       bounded     what no batch can need any more is removed
     """
 
-    def __init__(self, folder: Path, least_whole_bytes: int):
-        self.folder = folder
+    def __init__(self, folder: Path, least_whole_bytes: int, since: int = 0):
+        """`since`: the first batch that it took part in."""
+        self.folder, self.since = folder, since
         self.least_whole_bytes = least_whole_bytes
 
     def before(self, batch: int) -> Head:
         """What a batch begins with: the state of the one before."""
-        return self._read(batch - 1)[0] if batch else Head()
+        return self._read(batch - 1)[0] if batch > self.since else Head()
 
     def room_after(self, head: Head) -> int:
         """The bytes that the next delta may have before a whole state takes the place of all."""

@@ -42,10 +42,6 @@ class StoredEngine(ABC):
     def blobs(self, engine: Any, turn: Turn, batches: list[Batch]) -> Iterator[tuple[int, bytes]]:
         """What goes on through Spark, with the number of who gets it."""
 
-    @abstractmethod
-    def rows(self, keys: list[int], blobs: list[bytes]) -> pa.RecordBatch:
-        """The same as rows of Spark."""
-
     def handle(self, rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The rows of a batch in, what goes on out. The partition has the number of its engine."""
         begin_task()
@@ -56,7 +52,7 @@ class StoredEngine(ABC):
         assert task is not None
         number, batch = task.partitionId(), batch_now()
         name, settings = f"{self.stage.name}-{number}", self.stage.settings
-        states = States(self.stage.work / "states" / name, settings.least_snapshot_bytes)
+        states = States(self.stage.work / "states" / name, settings.least_snapshot_bytes, self.stage.since)
         head = states.before(batch)
         if not blobs:
             return states.stay(head, batch)
@@ -77,11 +73,11 @@ class StoredEngine(ABC):
             leave(place, Kept(engine, turn.tag, saved.catch_up, self.take, self.stage.plans.is_over))
             laps.end("keeper")
         crash.point("after-state")
-        yield self.rows(said.keys, [bytes(blob) for blob in said.blobs])
+        yield _rows(said.keys, [bytes(blob) for blob in said.blobs])
         laps.end("operators: pack")
         if settings.is_timed:
             seconds = {f"{self.stage.name}: {lap}": s for lap, s in laps.seconds.items()}
-            yield self.rows([self.stage.keys[number]], [parcel_of(told_seconds(seconds))])
+            yield _rows([self.stage.keys[number]], [parcel_of(told_seconds(seconds))])
 
     def _asked(self, place: Path | None, states: States, head: Head, turn: Turn) -> Said | None:
         """What the keeper makes of the turn, if there is one that can take it."""
@@ -110,3 +106,8 @@ class StoredEngine(ABC):
         if head.tags:
             saved.restore(engine, *states.leading_to(head))
         return engine
+
+
+def _rows(keys: list[int], blobs: list[bytes]) -> pa.RecordBatch:
+    """What goes on, as rows of Spark."""
+    return pa.record_batch({"merge": pa.array(keys, pa.int32()), "blob": pa.array(blobs, pa.binary())})

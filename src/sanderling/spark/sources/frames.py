@@ -26,6 +26,11 @@ from sanderling.types import TYPES, SqlType
 # Rows packed at once; a partition with more becomes several slices.
 SLICE_ROWS = 250_000
 
+# Of a batch, the time that Spark has written down with its offsets: a batch that is read again has it again
+# (decision 46). It is a number in the code that Spark makes of a plan, which is then compiled anew in every
+# batch, here and in each task; of a function like `transform` Spark makes no code.
+READ_AT = "element_at(transform(array(unix_micros(current_timestamp())), read_at -> read_at), 1)"
+
 _TYPES: dict[type[spark_types.DataType], str] = {
     spark_types.BooleanType: "BOOLEAN",
     spark_types.ByteType: "TINYINT",
@@ -61,9 +66,7 @@ class Frame:
         packing = layout.packing(spark, self.stream)
         columns = packing.plan.stream.columns
         names = [f"`{c.name.replace('`', '``')}`" for c in columns]
-        # Of a batch, the time that Spark has written down with its offsets: a batch that is read again has it
-        # again (decision 46).
-        wanted = self.frame.selectExpr(*names, "unix_micros(current_timestamp())")
+        wanted = self.frame.selectExpr(*names, READ_AT)
         # Spark takes a dot or a backtick in a name for a part of the language here: columns go by number.
         return wanted.toDF(*by_places(len(columns) + 1)).mapInArrow(Packer(packing), COLUMNS)
 

@@ -53,6 +53,10 @@ class Layout:
         """Of Spark's shuffle, by shard."""
         return tuple(shard_keys(self.shards))
 
+    def is_merged(self) -> bool:
+        """Whether some version that a shard can know by now needs merge partitions."""
+        return self.plans.is_merged(self.plans.newest()) if self.is_living else self.plan.is_merged
+
     def packing(self, spark: SparkSession, stream: str) -> Packing:
         """For the readings of one stream."""
         (plan,) = (for_source(s) for s in self.plan.streams if s.stream.name == stream)

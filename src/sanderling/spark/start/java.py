@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from sanderling.spark.signals import held_signals
 from sanderling.spark.start import archive
 from sanderling.spark.start.archive import OPTIONS, quoted, spark_package, with_archive
 from sanderling.spark.start.nursery import start_nursery
@@ -32,6 +33,8 @@ PORT, SECRET = "PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET"
 # are done before that pays. The heap is small, the cores are for workers (decision 42).
 ONCE = "-XX:TieredStopAtLevel=1"
 PLAIN_GC = "-XX:+UseSerialGC"
+# With the name that Spark gives a socket in it, of 43 characters, a path has at most 103 (keeper.py).
+LONGEST_FOLDER = 60
 A_GC = re.compile(r"-XX:\+Use\w+GC\b")
 
 
@@ -78,6 +81,12 @@ def launch(master: str, log: Path | None = None, is_kept: bool = False) -> Java 
     """
     if _java or _is_reached() or PORT in os.environ:
         return _java[0] if _java else None
+    # An exception inside a fork would be lost, and leave behind what is locked there.
+    with held_signals():
+        return _launched(master, log, is_kept)
+
+
+def _launched(master: str, log: Path | None, is_kept: bool) -> Java:
     folder = Path(tempfile.mkdtemp(prefix="sanderling-java-"))
     log = log or folder / "spark.log"
     python = str((start_nursery(folder) if is_local(master) else None) or sys.executable)
@@ -92,8 +101,9 @@ def launch(master: str, log: Path | None = None, is_kept: bool = False) -> Java 
             "_PYSPARK_DRIVER_CONN_INFO_PATH": str(folder / "address"),
         }
         # It ends when its standard input does, that is with us. Ctrl-C is for us, who end it then.
+        told = [f"--conf={name}={value}" for name, value in _sockets(master, folder).items()]
         process = subprocess.Popen(
-            [str(_spark_home() / "bin" / "spark-submit"), "--master", master, "pyspark-shell"],
+            [str(_spark_home() / "bin" / "spark-submit"), "--master", master, *told, "pyspark-shell"],
             stdin=subprocess.PIPE, stdout=said, stderr=said, env=environment,
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
         )  # fmt: skip
@@ -106,6 +116,18 @@ def _options(asked: str, kept: Path | None) -> str:
     more = [] if A_GC.search(asked) else [PLAIN_GC]
     more += [] if kept is None else [quoted(f"-XX:ArchiveClassesAtExit={kept}")]
     return " ".join([ONCE, *more, asked])
+
+
+def _sockets(master: str, folder: Path) -> dict[str, str]:
+    """Where Java and its Python processes are on one machine, they talk by sockets of the file system.
+
+    By those of the network each task waits 40 ms: what one side writes in small pieces is held back until the
+    other confirms the piece before, and that takes its time (decision 50).
+    """
+    if not is_local(master) or len(os.fsencode(folder)) > LONGEST_FOLDER:
+        return {}
+    named = "spark.python.unix.domain.socket"
+    return {f"{named}.enabled": "true", f"{named}.dir": str(folder)}
 
 
 def is_keeping() -> bool:
@@ -128,7 +150,7 @@ def reached(master: str, log: Path | None) -> Iterator[None]:
         yield
     except BaseException:
         if not _is_reached():
-            _give_up()
+            give_up()
         raise
     finally:
         if java is not None:
@@ -152,7 +174,7 @@ def end() -> bool:
 
 
 @atexit.register
-def _give_up() -> None:
+def give_up() -> None:
     """We are ending, or cannot reach it. One that nobody has reached would get ready for nobody."""
     while _java:
         java = _java.pop()

@@ -135,10 +135,13 @@ def _answer(line: socket.socket, listener: socket.socket) -> None:
     except BaseException:
         traceback.print_exc()
     finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        line.sendall(bytes([code & 0xFF]))
-        os._exit(code)
+        # Who asked may be gone. Whatever happens, a child goes no farther: it would clear away its nursery.
+        try:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            line.sendall(bytes([code & 0xFF]))
+        finally:
+            os._exit(code)
 
 
 def _head(line: socket.socket) -> tuple[int, list[int]]:

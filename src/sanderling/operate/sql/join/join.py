@@ -46,8 +46,9 @@ class JoinState:
             for i, j in zip(node.left_keys, node.right_keys, strict=True)
         )
         near, is_by_query = node.near, not has_table(node)
+        is_globe = near is not None and near.is_globe
         self.left, self.right = (
-            Side(Shape(tuple(t), keys, key_types, place, is_by_query, self.is_in_cells), texts)
+            Side(Shape(tuple(t), keys, key_types, place, is_by_query, self.is_in_cells, is_globe), texts)
             for t, keys, place in (
                 (types[0], node.left_keys, near.left if near else None),
                 (types[1], node.right_keys, near.right if near else None),

@@ -15,6 +15,10 @@ from sanderling.operate.sql.rows.numbered import Grown, Numbered
 from sanderling.operate.sql.signed import Signed
 from sanderling.plans.columns import by_place
 from sanderling.route.keys import Keys
+from sanderling.space.metric import chords_within, folded, vectors
+from sanderling.space.sphere import FOLD_STRETCH
+
+NOWHERE = np.empty(0)  # the third of numbers that only places on the globe have
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +31,7 @@ class Shape:
     place: tuple[int, int] | None
     is_by_query: bool  # rows meet those of their own query only
     is_in_cells: bool
+    is_globe: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +55,7 @@ class Side:
         self._count, self._matches = Grown(0, np.int64), Grown(0, np.int64)
         self._key, self._next, self._before = (Grown(-1, np.int64) for _ in range(3))
         self._head = Grown(-1, np.int64)
-        self._places = [Grown(0.0, np.float64) for _ in range(3)]
+        self._places = [Grown(0.0, np.float64) for _ in range(4)]
 
     def number(self, changes: Signed, radius: F64 | None, keys: Numbered) -> Coming:
         """Changes with numbers for their rows and keys; nothing is counted yet."""
@@ -61,7 +66,7 @@ class Side:
         key[has_key] = keys.number(key_codes[has_key])
         self._key.up_to(len(self.numbered))[row] = key
         for kept, values in zip(self._places, places, strict=True):
-            if self.shape.place is not None:
+            if len(values):
                 kept.up_to(len(self.numbered))[row] = values
         return Coming(row, changes.tick, changes.sign, key, key_codes)
 
@@ -73,16 +78,14 @@ class Side:
         for column, type_ in zip(self.shape.keys, self.shape.key_types, strict=True):
             columns.append(self._compared(column, type_, changes.columns[column], codes))
             has_key &= ~self.coder.is_null(codes[:, 1:], column)
-        places = Places(np.empty(0), np.empty(0), np.empty(0))
+        places = Places(NOWHERE, NOWHERE, NOWHERE, NOWHERE)
         if self.shape.place is not None:
             assert radius is not None
             (x, no_x), (y, no_y) = (as_doubles(changes.columns[c]) for c in self.shape.place)
-            with np.errstate(over="ignore"):
-                reach = np.where(radius >= 0, radius * radius, np.where(np.isnan(radius), np.nan, -1.0))
-            places = Places(x, y, reach)
+            places, cells = (on_globe if self.shape.is_globe else on_plane)(x, y, radius)
             has_key &= ~(no_x | no_y)
             if self.shape.is_in_cells:
-                columns += [cells_of(x, radius), cells_of(y, radius)]
+                columns += cells
         return np.column_stack(columns), has_key, places
 
     def _compared(self, column: int, type_: pa.DataType, values: Column, codes: I64) -> I64:
@@ -99,7 +102,8 @@ class Side:
         """For the kernels, with room for so many keys."""
         n = len(self.numbered)
         chains = Chains(self._head.up_to(keys), self._next.up_to(n), self._before.up_to(n))
-        places = Places(*(kept.up_to(n) for kept in self._places))
+        x, y, reach, z = (kept.up_to(n) for kept in self._places)
+        places = Places(x, y, reach, z if self.shape.is_globe else NOWHERE)
         return Party(chains, self._count.up_to(n), self._key.up_to(n), places, self._matches.up_to(n))
 
     @property
@@ -143,6 +147,21 @@ class Side:
 
     def set_matches(self, rows: I64, matches: I64) -> None:
         self.matches[rows] = matches
+
+
+def on_plane(x: F64, y: F64, radius: F64) -> tuple[Places, list[I64]]:
+    """Places, with squares of how far they look, and their cells."""
+    with np.errstate(over="ignore"):
+        reach = np.where(radius >= 0, radius * radius, np.where(np.isnan(radius), np.nan, -1.0))
+    return Places(x, y, reach, NOWHERE), [cells_of(x, radius), cells_of(y, radius)]
+
+
+def on_globe(lon: F64, lat: F64, radius: F64) -> tuple[Places, list[I64]]:
+    """The same as vectors, with chords; cells are those of a map on which near places are near."""
+    vector = vectors(lon, lat)
+    x, y, z = (np.ascontiguousarray(column) for column in vector.T)
+    cells = [cells_of(at, radius * FOLD_STRETCH) for at in folded(vector)]
+    return Places(x, y, chords_within(radius), z), cells
 
 
 def _kind(type_: pa.DataType) -> str:

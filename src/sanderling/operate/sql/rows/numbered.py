@@ -52,16 +52,16 @@ class Numbered:
 
 
 class Grown:
-    """A column with a value for each number; new ones have the same first value."""
+    """A column with a value for each number, or so many of them; new ones have the same first value."""
 
-    def __init__(self, first: Any, dtype: Any):
+    def __init__(self, first: Any, dtype: Any, *width: int):
         self.first = first
-        self.all = np.full(16, first, dtype)
+        self.all = np.full((16, *width), first, dtype)
 
     def up_to(self, n: int) -> npt.NDArray[Any]:
         """All values, with room for n of them; what is written into it stays."""
         if n > len(self.all):
-            grown = np.full(2 * n, self.first, self.all.dtype)
+            grown = np.full((2 * n, *self.all.shape[1:]), self.first, self.all.dtype)
             grown[: len(self.all)] = self.all
             self.all = grown
         return self.all

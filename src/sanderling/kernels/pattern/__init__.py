@@ -1,0 +1,1 @@
+"""Patterns: who is in a step, since when."""

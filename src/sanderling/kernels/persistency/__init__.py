@@ -1,0 +1,1 @@
+"""Of PERSISTENCY: how long each key has been there."""

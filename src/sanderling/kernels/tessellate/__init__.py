@@ -1,0 +1,1 @@
+"""The last rows of each tile."""

@@ -1,0 +1,66 @@
+"""`sanderling serve`: a script as a session that lives, and a server over it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sanderling.errors import ConfigError
+
+if TYPE_CHECKING:
+    from sanderling.session.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class ServeOptions:
+    host: str
+    port: int
+    tokens: Path | None
+    roads: Path | None
+    host_names: tuple[str, ...]
+    origins: tuple[str, ...]
+    checkpoint: Path | None
+    keep: str
+    master: str
+    shards: int | None
+    data: Path | None
+
+
+def run_server(script: str, options: ServeOptions, say: Callable[[str], None]) -> None:
+    """Serves until a signal comes, or the stream fails."""
+    from sanderling.session.connect import connect
+
+    if options.roads is not None and not options.roads.is_file():
+        raise ConfigError(
+            "config.missing_file", f"{options.roads}: there is no such file", "name a GeoJSON file"
+        )
+    session = connect(
+        checkpoint=options.checkpoint, shards=options.shards, master=options.master, keep=options.keep,
+        data=options.data,
+    )  # fmt: skip
+    with session:
+        session.execute(script)
+        take_readings(session)
+        session.start()
+        from sanderling.server.serve import Server
+
+        server = Server(
+            session, options.host, options.port, tokens=options.tokens, roads=options.roads,
+            host_names=options.host_names, origins=options.origins,
+        ).start()  # fmt: skip
+        try:
+            say(f"serving at {server.link}")
+            if not server.has_page:
+                say("the page is not built: `make web` builds it; the API is there")
+            session.await_termination()
+        finally:
+            server.stop()
+
+
+def take_readings(session: Session) -> None:
+    """Streams that have no path get their readings over HTTP."""
+    for stream in session.streams:
+        if stream.path is None:
+            session.receive(stream.name)

@@ -1,0 +1,165 @@
+"""STAY_WITHIN and PASS_WITHIN through the engine against their definitions, however cut and interrupted."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from scipy.spatial import cKDTree
+
+from sanderling.clock import show_time
+from sanderling.plan.logical import Rule
+from sanderling.plan.planner import Planner
+from sanderling.plan.rules import RULES
+from tests.oracle import Box, Reading
+from tests.oracle.oracle import Row, signed, tick_end
+from tests.oracle.past import Stream
+from tests.oracle.trajectories import Trail, passes, stays, ticks_of
+from tests.properties.chance import Chance, made_of
+from tests.properties.runs import fences, pairing
+from tests.properties.scenes import SECOND, Scene
+from tests.properties.test_sql import MANY, Case, case, declarations, updates_of
+
+__all__ = ["fences"]
+
+BOX = Box(0, 0, 4, 4)
+OWN: dict[str, Callable[[Reading], bool]] = {
+    "": lambda r: True,
+    "{a}.speed > 0.5": lambda r: r.values["speed"] is not None and r.values["speed"] > 0.5,
+    "{a}.location INSIDE (0, 0, 4, 4)": lambda r: BOX.holds(r.x, r.y),
+    "EXTENT (0, 0, 4, 4)": lambda r: BOX.holds(r.x, r.y),
+}
+CROSS: dict[str, Callable[[Reading, Reading], bool]] = {
+    "": lambda a, b: True,
+    "a.id < b.id": lambda a, b: a.key < b.key,  # type: ignore[operator]
+    "a.kind = b.kind": lambda a, b: a.values["kind"] is not None and a.values["kind"] == b.values["kind"],
+}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A query, in words and in parts."""
+
+    name: str
+    is_pass: bool
+    streams: tuple[str, str]
+    own: tuple[str, str]
+    cross: str
+    range_s: int
+    r: float
+    begin_s: int | None
+    end_s: int | None
+
+    def statements(self) -> list[str]:
+        sources, conditions = [], [f"{'PASS' if self.is_pass else 'STAY'}_WITHIN(a, b, {self.r})"]
+        for alias, stream, own in zip("ab", self.streams, self.own, strict=True):
+            extent = f"{own} " if own.startswith("EXTENT") else ""
+            sources.append(f"{stream} [{extent}RANGE {self.range_s} SECONDS] {alias}")
+            conditions += [] if extent or not own else [own.format(a=alias)]
+        conditions += [self.cross] if self.cross else []
+        at = "" if self.begin_s is None else f"AT {self.begin_s} "
+        drop = [] if self.end_s is None else [f"AT {self.end_s} DROP QUERY {self.name}"]
+        return [
+            f"{at}REGISTER QUERY {self.name} AS SELECT a.id AS one, b.id AS other, a.speed, b.kind "
+            f"FROM {', '.join(sources)} WHERE {' AND '.join(conditions)}",
+            *drop,
+        ]
+
+    def updates(self, scene: Scene, end: int | None) -> Counter[tuple[Any, ...]]:
+        """Of the answers at all ticks of its life."""
+        streams = [scene.streams[name] for name in self.streams]
+        tick_us = scene.tick_s * SECOND
+        firsts = [s.first_tick for s in streams if s.first_tick is not None]
+        lasts = [s.closed_to for s in streams if s.closed_to is not None]
+        first = max(min(firsts), tick_end((self.begin_s or -100) * SECOND, tick_us))
+        trails = [Trail(s, OWN[own], first) for s, own in zip(streams, self.own, strict=True)]
+        found: Counter[tuple[Any, ...]] = Counter()
+        before: Counter[Row] = Counter()
+        for tick in range(first, max(lasts if end is None else [*lasts, end]) + 1, tick_us):
+            if self.end_s is not None and tick >= self.end_s * SECOND:
+                break
+            ticks = ticks_of(tick, self.range_s * SECOND, tick_us)
+            pairs = (passes if self.is_pass else stays)(*trails, self.r, ticks)
+            now = Counter(
+                (a.key, b.key, a.values["speed"], b.values["kind"])
+                for a, b in pairs
+                if CROSS[self.cross](a, b)
+            )
+            change = Counter(now)
+            change.subtract(before)
+            found.update((show_time(t), q, s, row) for t, q, s, row in signed(tick, self.name, change))
+            before = now
+        return found
+
+
+def asks(chance: Chance, number: int) -> Asked:
+    own = list(OWN)
+    return Asked(
+        f"q{number}", chance.flip(), ("objects", chance.choice(["objects", "objects", "others"])),
+        (chance.choice(own), chance.choice(own)), chance.choice(list(CROSS)), chance.choice([2, 1, 3, 4, 6]),
+        chance.constant([2.5, 1.0, 0.0, 0.5, 5.0]), chance.choice([None, None, 2, 5]),
+        chance.choice([None, None, 9, 12]),
+    )  # fmt: skip
+
+
+@MANY
+@given(chance=made_of(lambda chance: chance))
+def test_as_it_is_defined(chance: Chance, fences: Path, tmp_path: Path) -> None:
+    one = case(chance, has_changes=False)
+    asked = [asks(chance, n) for n in range(chance.choice([1, 2, 3]))]
+    # Without rules there is no company: it is PERSISTENCY over a join.
+    check(one, asked, fences, tmp_path, chance.choice([RULES, RULES, ()]))
+
+
+def check(one: Case, asked: list[Asked], fences: Path, folder: Path, rules: Sequence[Rule] = RULES) -> None:
+    planner = Planner(rules=rules)
+    said = [text for a in asked for text in a.statements()]
+    planner.run_script(";\n".join([*declarations(folder, fences, one.scene), *said]))
+    got = [json.loads(line) for line in updates_of(one, planner.plan(), folder)]
+    told = [(u["tick"], u["query"], u["sign"], tuple(u["row"].values())) for u in got]
+    end = None if one.has_ends else one.scene.last_tick()
+    wanted = sum((a.updates(one.scene, end) for a in asked), Counter[tuple[Any, ...]]())
+    assert Counter(told) == wanted, said
+    pairing(told)
+
+
+# ----- a second road
+
+
+@pytest.mark.parametrize("kind", ["STAY_WITHIN", "PASS_WITHIN"])
+def test_many_objects_against_trees_built_at_every_tick(kind: str) -> None:
+    """By k-d trees over all places of a tick, or of the range; who has a place at each tick is an array."""
+    n, ticks, length, r = 60, 40, 5, 1.5
+    chance = np.random.default_rng(7)
+    places = np.cumsum(chance.choice([-0.5, 0.0, 0.5], (ticks, n, 2)), axis=0) + chance.integers(
+        0, 12, (n, 2)
+    )
+    readings = [
+        Reading(k, (t + 1) * SECOND, *places[t, k], {"id": k}) for t in range(ticks) for k in range(n)
+    ]  # fmt: skip
+    trail = Trail(Stream(readings, SECOND), lambda reading: True, SECOND)
+    since = np.full((n, n), ticks)
+    for t in range(ticks):
+        tree = cKDTree(places[t])
+        near = np.zeros((n, n), np.bool_)
+        near[tuple(tree.query_pairs(r, output_type="ndarray").T)] = True
+        since = np.where(near | near.T, np.minimum(since, t), ticks)
+        if t % 8 != 7:
+            continue
+        last = ticks_of((t + 1) * SECOND, length * SECOND, SECOND)
+        if kind == "STAY_WITHIN":
+            wanted = {(a, b) for a, b in zip(*np.nonzero(t - since >= length - 1), strict=True) if a != b}
+            found = {(a.key, b.key) for a, b in stays(trail, trail, r, last) if a.key != b.key}
+        else:
+            lately = places[max(0, t - length + 1) : t + 1].reshape(-1, 2)
+            close = cKDTree(lately).query_pairs(r, output_type="ndarray") % n
+            wanted = {(a, b) for a, b in np.vstack([close, close[:, ::-1]]) if a != b}
+            found = {(a.key, b.key) for a, b in passes(trail, trail, r, last) if a.key != b.key}
+        assert found == wanted

@@ -1,0 +1,255 @@
+"""Who means no good: refused with a code, told nothing, and nobody else notices.
+
+Who takes nothing (limit.slow) is let go; a page of another (request.bad_origin) gets nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import socket as sockets
+import threading
+import time
+
+import httpx
+import pytest
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.sync.client import connect
+
+from sanderling.server import live
+from sanderling.server.problems import unforeseen
+from tests.server.test_contract import problem
+from tests.server.town import Town, heard, said
+
+FILES = (
+    "CREATE TABLE t (a STRING) KEY a WITH (path = '/etc/passwd', format = 'csv')",
+    "CREATE STREAM s (a INT, x INT, y INT) KEY a TIME a LOCATION (x, y) WITH (path = '/etc/passwd')",
+    "REGISTER QUERIES FROM '/etc/passwd'",
+    "AT '2030-01-01' REFRESH TABLE t",
+)
+NOT_FOR_CLIENTS = (
+    "CREATE REGION mine AS CIRCLE (0, 0, 1)", "DROP REGION center", "DROP STREAM taxis",
+    "INSERT INTO t VALUES ('a')", "DELETE FROM t",
+)  # fmt: skip
+NO_SUCH_FUNCTION = (
+    "read_csv('/etc/passwd')",
+    "read_text('/etc/passwd')",
+    "getenv('HOME')",
+    "current_setting('a')",
+)
+
+
+@pytest.fixture(scope="module")
+def anna(town: Town) -> httpx.Client:
+    return town.client(town.token("anna"))
+
+
+def run(client: httpx.Client, sql: str) -> tuple[int, str]:
+    return problem(client.post("/api/v1/sql", json={"sql": sql}))
+
+
+@pytest.mark.parametrize(
+    "path", ["/api/v1", "/api/v1/queries/ours/answer", "/api/v1/queries/ours/updates", "/metrics"]
+)
+def test_without_a_token_nothing_is_told(town: Town, path: str) -> None:
+    for token in (None, "wrong", town.server.token[:-1], "x y"):
+        answer = town.client(token).get(path)
+        assert problem(answer) == (401, "auth.missing")
+        assert "taxis" not in answer.text
+    assert problem(town.client(None).get("/", params={"token": "wrong"})) == (401, "auth.missing")
+    with pytest.raises(InvalidStatus), town.socket("wrong"):
+        pass
+
+
+def test_a_browser_swaps_its_token_for_a_cookie(town: Town) -> None:
+    browser = town.client(None)
+    answer = browser.get("/", params={"token": town.server.token})
+    assert answer.status_code == 303 and answer.headers["location"] == "/"
+    cookie = answer.headers["set-cookie"]
+    assert "HttpOnly" in cookie and "SameSite=strict" in cookie
+    assert browser.get("/api/v1").json()["you"]["role"] == "operator"
+    own = town.server.address.rstrip("/")
+    statement = {"json": {"sql": "SHOW STREAMS"}}
+    assert browser.post("/api/v1/sql", headers={"Origin": own}, **statement).status_code == 200  # type: ignore[arg-type]
+    other = browser.post("/api/v1/sql", headers={"Origin": "http://evil.example"}, **statement)  # type: ignore[arg-type]
+    assert problem(other) == (403, "request.bad_origin")
+    port_of_another = browser.post("/api/v1/sql", headers={"Origin": "http://127.0.0.1:1"}, **statement)  # type: ignore[arg-type]
+    assert problem(port_of_another) == (403, "request.bad_origin")
+
+
+def test_a_forged_host_or_origin_is_refused(town: Town) -> None:
+    for host in ("evil.example", "127.0.0.1.evil.example", ""):
+        assert problem(town.operator.get("/api/v1", headers={"Host": host}))[1] == "request.bad_host"
+    address = town.server.address.replace("http", "ws") + "api/v1/live"
+    for headers in ({"Origin": "http://evil.example"}, {"Origin": "null"}, {"Host": "evil.example"}):
+        bearer = {"Authorization": f"Bearer {town.server.token}", **headers}
+        with pytest.raises(InvalidStatus), connect(address, additional_headers=bearer):
+            pass
+    page = town.operator.get("/api/v1")
+    assert "access-control-allow-origin" not in page.headers
+    assert "default-src 'self'" in page.headers["content-security-policy"]
+
+
+@pytest.mark.parametrize("sql", FILES)
+def test_no_statement_reads_a_file(town: Town, anna: httpx.Client, sql: str) -> None:
+    for client in (anna, town.operator):
+        answer = client.post("/api/v1/sql", json={"sql": sql})
+        assert problem(answer)[1] == "auth.forbidden" and "root:" not in answer.text
+
+
+@pytest.mark.parametrize("sql", NOT_FOR_CLIENTS)
+def test_what_a_client_may_not(anna: httpx.Client, sql: str) -> None:
+    assert run(anna, sql) == (403, "auth.forbidden")
+    assert run(anna, f"SHOW STREAMS; AT '2030-01-01' {sql}")[0] in (403, 422)
+
+
+@pytest.mark.parametrize("function", NO_SUCH_FUNCTION)
+def test_expressions_reach_nothing(anna: httpx.Client, function: str) -> None:
+    assert run(anna, f"REGISTER QUERY q AS SELECT id, {function} AS a FROM taxis")[0] == 422
+    assert run(anna, "REGISTER QUERY q AS SELECT * FROM '/etc/passwd'")[0] == 422
+
+
+def test_paths_lead_nowhere(town: Town) -> None:
+    for path in (
+        "/../../etc/passwd",
+        "/%2e%2e/%2e%2e/etc/passwd",
+        "/static/../app.py",
+        "/app.py",
+        "//etc/passwd",
+    ):
+        answer = town.operator.get(path)
+        assert answer.status_code == 404 and "import" not in answer.text
+
+
+def test_too_much_is_refused(town: Town, anna: httpx.Client) -> None:
+    long = "SHOW STREAMS;" + " " * (11 << 20)
+    assert problem(anna.post("/api/v1/sql", json={"sql": long})) == (413, "request.too_long")
+
+    def pieces() -> object:
+        for _ in range(11):
+            yield b" " * (1 << 20)
+
+    flowing = anna.post("/api/v1/sql", content=pieces(), headers={"Content-Type": "application/json"})  # type: ignore[arg-type]
+    assert problem(flowing) == (413, "request.too_long")
+    assert run(anna, "SHOW STREAMS" + " " * (2 << 20)) == (429, "limit.sql")
+    greedy = town.client(town.token("greedy"))
+    answer = greedy.post("/api/v1/sql", json={"sql": "SHOW STREAMS;" * 601})
+    assert problem(answer) == (429, "limit.statements") and answer.headers["retry-after"]
+    many = ";".join(f"REGISTER QUERY greedy_{n} AS SELECT id FROM taxis" for n in range(550))
+    town.server.service.owners.claim([f"other {n}" for n in range(600)], "greedy")
+    assert run(greedy, many) == (429, "limit.queries")
+    town.server.service.owners.forget([f"other {n}" for n in range(600)])
+    assert town.operator.get("/api/v1/queries", params={"like": "greedy_"}).json() == []
+
+
+def test_connections_and_subscriptions_are_counted(town: Town) -> None:
+    word = town.token("many")
+    token = town.server.tokens.known(word)
+    assert token is not None
+    with town.server.service.connected(token, "", "test") as one:
+        one.looks_at.update(dict.fromkeys(range(token.limits.subscriptions), "x"))
+        town.client(word).put("/api/v1/queries/of_many", json={"select": "SELECT id FROM taxis"})
+        answer = town.client(word).get("/api/v1/queries/of_many/updates")
+        assert problem(answer) == (429, "limit.subscriptions")
+        town.client(word).delete("/api/v1/queries/of_many")
+    held = [town.server.service.connected(token, "", "test") for _ in range(token.limits.connections)]
+    for connection in held:
+        connection.__enter__()
+    with town.socket(word) as socket, pytest.raises(ConnectionClosed) as closed:
+        socket.recv(timeout=10)
+    assert closed.value.rcvd is not None and closed.value.rcvd.reason == "limit.connections"
+    for connection in held:
+        connection.__exit__(None, None, None)
+
+
+def test_bodies_that_are_none(town: Town) -> None:
+    def post(body: bytes, media: str, stream: str = "taxis") -> tuple[int, str]:
+        headers = {"Content-Type": media}
+        return problem(
+            town.operator.post(f"/api/v1/streams/{stream}/readings", content=body, headers=headers)
+        )
+
+    assert post(b"", "text/html") == (415, "request.bad_type")
+    assert post(b"[", "application/json") == (422, "data.unreadable")
+    assert post(b"x", "application/vnd.apache.arrow.stream") == (422, "data.unreadable")
+    assert post(b"[]", "application/json", "nothing") == (404, "request.not_found")
+    garbage = town.operator.post("/api/v1/sql", content=b"\xff", headers={"Content-Type": "application/json"})
+    assert problem(garbage) == (400, "request.bad")
+    silent = town.client(town.token("silent"))
+    answer = silent.post("/api/v1/streams/taxis/readings", json=[])
+    assert problem(answer) == (403, "auth.forbidden")
+
+
+def test_what_is_no_http_is_refused(town: Town) -> None:
+    """And a socket that is half open holds nobody up."""
+    with sockets.create_connection(("127.0.0.1", town.server.port)) as raw:
+        raw.sendall(b"GET /api/v1 HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ")  # and never more
+        with sockets.create_connection(("127.0.0.1", town.server.port)) as other:
+            other.sendall(b"\x16\x03\x01 garbage\r\n\r\n")
+            assert b"400" in other.recv(100)
+        assert town.operator.get("/healthz").status_code == 200
+
+
+def test_who_does_not_read_is_let_go_and_holds_up_nobody(town: Town, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(live, "SECONDS_TO_SEND", 0.5)
+    name = town.name()
+    select = "SELECT id, x, y, type FROM taxis INSIDE (0, 400, 999999, 500)"
+    town.operator.put(f"/api/v1/queries/{name}", json={"select": select})
+    town.tell([(f"{'x' * 1000}{n}", n, 450) for n in range(1000)])
+    narrow = sockets.socket()
+    narrow.setsockopt(sockets.SOL_SOCKET, sockets.SO_RCVBUF, 4096)
+    narrow.connect(("127.0.0.1", town.server.port))
+    with (
+        town.socket(town.server.token, sock=narrow, max_queue=1, max_size=None) as slow,
+        town.socket(town.server.token, max_size=None) as quick,
+    ):
+        for channel in range(20):
+            said(slow, op="subscribe", channel=channel, query=name)
+        heard(quick, "hello")
+        said(quick, op="subscribe", channel=1, query=name)
+        heard(quick, "subscribed")
+        tick = town.tell([("a", 1, 450)])
+        while heard(quick, "progress")[-1]["tick"] != tick:
+            pass
+        until = time.monotonic() + 20
+        while len(town.operator.get("/api/v1/clients").json()) > 1 and time.monotonic() < until:
+            time.sleep(0.1)
+        assert len(town.operator.get("/api/v1/clients").json()) == 1
+        said(quick, op="ping")
+        assert heard(quick, "pong")
+        narrow.shutdown(sockets.SHUT_RDWR)
+    town.operator.delete(f"/api/v1/queries/{name}")
+
+
+def test_many_at_once(town: Town) -> None:
+    """Threads that register, ask and drop, each its own."""
+    failures: list[object] = []
+
+    def work(number: int) -> None:
+        client, name = town.client(words[number]), f"at_once_{number}"
+        made = client.put(
+            f"/api/v1/queries/{name}", json={"select": f"SELECT id FROM taxis INSIDE ({number}, 0, 1, 1)"}
+        )
+        dropped = client.delete(f"/api/v1/queries/{name}")
+        if (made.status_code, dropped.status_code) != (201, 204):
+            failures.append((made.text, dropped.text))
+
+    words = [town.token(f"worker {n}") for n in range(4)]
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+def test_what_was_not_foreseen_is_not_told() -> None:
+    e = unforeseen(ValueError("the password is swordfish"))
+    assert e.code == "internal.fault" and "swordfish" not in str(e)
+
+
+def test_no_token_is_in_what_operators_see(town: Town) -> None:
+    word = town.token("secretive")
+    seen = json.dumps(
+        [town.operator.get(f"/api/v1/{p}").text for p in ("tokens", "clients", "figures", "dead-letters")]
+    )
+    assert word not in seen and town.server.token not in seen

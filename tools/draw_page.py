@@ -1,0 +1,99 @@
+"""Draws the pictures of the page: the demo's city in a browser, both views, light and dark.
+
+.venv/bin/python tools/draw_page.py
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from PIL import Image
+from playwright.sync_api import Page, sync_playwright
+
+PICTURES = Path(__file__).resolve().parents[1] / "docs" / "pictures"
+COMMAND = [sys.executable, "-c", "from sanderling.command import main; main()", "demo"]
+ARGUMENTS = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
+# On the screen: two corners each, or a centre and a place on the circle.
+RECTANGLE, CIRCLE = ((250, 190), (400, 360)), ((600, 330), (665, 380))
+
+
+def main() -> None:
+    with subprocess.Popen([*COMMAND, "--objects", "2000"], stdout=subprocess.PIPE, text=True) as demo:
+        assert demo.stdout is not None
+        link = next(filter(None, (re.search(r"http\S+", line) for line in demo.stdout)))[0]
+        try:
+            draw(link)
+        finally:
+            demo.terminate()
+            demo.stdout.read()
+
+
+def draw(link: str) -> None:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=ARGUMENTS)
+        page = browser.new_page(viewport={"width": 1200, "height": 720})
+        page.goto(link)
+        page.locator("#link.open").wait_for()
+        page.wait_for_timeout(3000)
+        ask(page)
+        keep(page, "map")
+        page.get_by_role("link", name="Operator").click()
+        page.wait_for_timeout(10_000)
+        keep(page, "operator")
+        page.goto(link)
+        page.set_viewport_size({"width": 390, "height": 780})
+        page.wait_for_timeout(6000)
+        save(page, "map-phone")
+        browser.close()
+
+
+def ask(page: Page) -> None:
+    drag(page, "Inside a circle", *CIRCLE)
+    submit(page)
+    page.get_by_role("button", name="Nearest to an object").click()
+    page.get_by_label("id of the object").fill("40")
+    submit(page)
+    drag(page, "Inside a rectangle", *RECTANGLE)
+    page.get_by_label("only where").fill("type <> 'bike'")
+    submit(page)
+    page.wait_for_timeout(12_000)
+    box = page.locator("#answer .list-scroll").bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 60, box["y"] + 150)  # rows come and go: a place in the list, not a row
+    page.wait_for_timeout(500)
+
+
+def drag(page: Page, tool: str, start: tuple[int, int], end: tuple[int, int]) -> None:
+    page.get_by_role("button", name=tool).click()
+    page.mouse.move(*start)
+    page.mouse.down()
+    page.mouse.move(*end, steps=3)
+    page.mouse.up()
+
+
+def submit(page: Page) -> None:
+    page.get_by_role("button", name="Submit").click()
+    page.locator("#ask").wait_for(state="hidden")
+
+
+def keep(page: Page, name: str) -> None:
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        page.wait_for_timeout(1500)
+        save(page, f"{name}-{scheme}")
+
+
+def save(page: Page, name: str) -> None:
+    picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+    path = PICTURES / f"{name}.png"
+    picture.quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(path, optimize=True)
+    print(path.name, path.stat().st_size)
+
+
+if __name__ == "__main__":
+    main()

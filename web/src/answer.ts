@@ -1,0 +1,130 @@
+// What a query holds now: the sum of its updates. By key, so that a row that moves is neither come nor gone.
+//
+// signed rows of a tick ──► rows by key ──► the step: who came, who went, how many only changed
+import type {Column, Value} from './wire';
+
+export interface Row {
+  key: string;
+  values: Value[];
+}
+
+/** One tick of one query. */
+export interface Step {
+  tick: number;
+  came: string[];
+  went: Row[];
+  changed: string[];
+  rowsIn: number;
+  rowsOut: number;
+}
+
+export const STEPS_KEPT = 24;
+
+export class Answer {
+  /** Rows of one key; nearly always one. */
+  readonly rows = new Map<string, Row[]>();
+  readonly steps: Step[] = [];
+  size = 0;
+  private readonly keys: number[];
+  readonly x: number;
+  readonly y: number;
+  readonly heading: number;
+
+  constructor(readonly columns: Column[]) {
+    const place = (role: string): number => columns.findIndex(column => column.role === role);
+    this.x = place('x');
+    this.y = place('y');
+    this.heading = place('heading');
+    const key = place('key');
+    // Without a key a row is known by all that it says.
+    this.keys = key >= 0 ? [key] : columns.map((_, i) => i);
+  }
+
+  get isOnMap(): boolean {
+    return this.x >= 0 && this.y >= 0;
+  }
+
+  get hasKey(): boolean {
+    return this.keys.length === 1 && this.columns[this.keys[0]]?.role === 'key';
+  }
+
+  keyOf(values: Value[]): string {
+    return this.keys.map(i => String(values[i])).join('\u001f');
+  }
+
+  /** Where the first row of a key is; null if it is nowhere. */
+  placeOf(key: string): [number, number, number] | null {
+    const values = this.rows.get(key)?.[0]?.values;
+    if (!values || !this.isOnMap) return null;
+    const [x, y] = [values[this.x], values[this.y]];
+    if (typeof x !== 'number' || typeof y !== 'number') return null;
+    const heading = this.heading < 0 ? null : values[this.heading];
+    return [x, y, typeof heading === 'number' ? heading : -1];
+  }
+
+  /** The whole answer, whatever was known before: the step is the difference. */
+  replace(tick: number, rows: Value[][]): Step {
+    const old = [...this.rows.values()].flat().map(row => row.values);
+    return this.apply(tick, [...old.map(() => -1), ...rows.map(() => 1)], [...old, ...rows]);
+  }
+
+  /** Signed rows of one tick, − and + in any order. */
+  apply(tick: number, signs: ArrayLike<number>, rows: Value[][]): Step {
+    const before = new Set<string>();
+    const touched = new Map<string, Row>();
+    let rowsIn = 0;
+    let rowsOut = 0;
+    for (let i = 0; i < rows.length; i++) {
+      const key = this.keyOf(rows[i]);
+      if (!touched.has(key)) {
+        touched.set(key, {key, values: rows[i]});
+        if (this.rows.has(key)) before.add(key);
+      }
+      if (signs[i] < 0) {
+        this.takeAway(key, rows[i]);
+        rowsOut++;
+      }
+    }
+    for (let i = 0; i < rows.length; i++) {
+      if (signs[i] > 0) {
+        this.add(this.keyOf(rows[i]), rows[i]);
+        rowsIn++;
+      }
+    }
+    const step: Step = {tick, came: [], went: [], changed: [], rowsIn, rowsOut};
+    for (const [key, row] of touched) {
+      if (!this.rows.has(key)) {
+        if (before.has(key)) step.went.push(row);
+      } else if (before.has(key)) step.changed.push(key);
+      else step.came.push(key);
+    }
+    return step;
+  }
+
+  /** A step to be shown; the first answer is none. */
+  note(step: Step): void {
+    this.steps.push(step);
+    if (this.steps.length > STEPS_KEPT) this.steps.shift();
+  }
+
+  private add(key: string, values: Value[]): void {
+    const there = this.rows.get(key);
+    if (there) there.push({key, values});
+    else this.rows.set(key, [{key, values}]);
+    this.size++;
+  }
+
+  private takeAway(key: string, values: Value[]): void {
+    const there = this.rows.get(key);
+    if (!there) return;
+    const found = there.findIndex(row => isSame(row.values, values));
+    if (found < 0) return;
+    there.splice(found, 1);
+    this.size--;
+    if (there.length === 0) this.rows.delete(key);
+  }
+}
+
+function isSame(a: Value[], b: Value[]): boolean {
+  return a.every((value, i) => Object.is(value, b[i]));
+}

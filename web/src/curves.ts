@@ -1,0 +1,53 @@
+// Two curves over the last minutes: how long ticks were on their way, and how long batches took.
+import uPlot from 'uplot';
+import {isDark} from './theme';
+
+export interface Sample {
+  at: number;
+  latency_s: number | null;
+  batch_s: number | null;
+}
+
+const MOST = 300;
+
+export class Curves {
+  private readonly plot: uPlot;
+  private readonly samples: Sample[] = [];
+
+  constructor(private readonly parent: HTMLElement) {
+    const grid = {stroke: isDark() ? '#2b313b' : '#dde1e7', width: 1};
+    const axis = {stroke: isDark() ? '#98a2b1' : '#5a6472', grid, ticks: {...grid, size: 4}, font: '11px system-ui'};
+    this.plot = new uPlot({
+      width: parent.clientWidth || 360,
+      height: 130,
+      cursor: {drag: {x: false, y: false}},
+      axes: [{...axis, space: 76, values: (_, times) => times.map(time => new Date(time * 1000).toISOString().slice(11, 19))}, {...axis, size: 46, values: (_, ticks) => ticks.map(tick => `${tick} s`)}],
+      scales: {y: {range: () => [0, this.top()]}},
+      series: [
+        {},
+        {label: 'latency', stroke: isDark() ? '#5ab4ec' : '#0072b2', width: 2, points: {show: false}},
+        {label: 'batch', stroke: isDark() ? '#ffb454' : '#c06000', width: 2, points: {show: false}},
+      ],
+    }, [[], [], []], parent);
+    new ResizeObserver(() => this.plot.setSize({width: parent.clientWidth, height: 130})).observe(parent);
+  }
+
+  add(samples: Sample[]): void {
+    const last = this.samples[this.samples.length - 1]?.at ?? -Infinity;
+    this.samples.push(...samples.filter(sample => sample.at > last));
+    this.samples.splice(0, this.samples.length - MOST);
+    const column = (of: (sample: Sample) => number | null): (number | null)[] => this.samples.map(of);
+    this.plot.setData([column(s => s.at) as number[], column(s => s.latency_s), column(s => s.batch_s)]);
+  }
+
+  /** What waited for the start takes long once, and is not to press all else to the ground. */
+  private top(): number {
+    const all = this.samples.flatMap(sample => [sample.latency_s ?? 0, sample.batch_s ?? 0]).sort((a, b) => a - b);
+    return Math.max(1, (all[Math.floor(all.length * 0.95)] ?? 0) * 1.4);
+  }
+
+  close(): void {
+    this.plot.destroy();
+    this.parent.replaceChildren();
+  }
+}

@@ -1,0 +1,76 @@
+// What the map stands on: a plane in any unit, or the globe (globe.ts, loaded when a stream is on it).
+import {Deck, OrthographicView, type Layer, type PickingInfo, type Viewport} from '@deck.gl/core';
+import type {Point} from './shapes';
+
+export type Box = [number, number, number, number];
+
+export interface Listeners {
+  onHover(info: PickingInfo): void;
+  onMoved(): void;
+}
+
+export interface Ground {
+  /** Added to what is drawn, it gives what is meant: numbers on the GPU are short. */
+  readonly origin: Point;
+  setLayers(layers: Layer[]): void;
+  redraw(): void;
+  viewport(): Viewport | undefined;
+  fit(box: Box): void;
+  look(at: Point): void;
+  zoomBy(steps: number): void;
+}
+
+const ROOM_AROUND = 1.1;
+
+export class Plane implements Ground {
+  private readonly deck: Deck<OrthographicView>;
+
+  constructor(private readonly parent: HTMLDivElement, readonly origin: Point, listeners: Listeners) {
+    this.deck = new Deck({
+      parent,
+      views: new OrthographicView({flipY: false}),
+      initialViewState: {target: [0, 0, 0], zoom: 0},
+      controller: {keyboard: true, inertia: 200},
+      pickingRadius: 8,
+      useDevicePixels: Math.min(2, window.devicePixelRatio),
+      onHover: info => listeners.onHover(info),
+      onViewStateChange: () => listeners.onMoved(),
+      layers: [],
+    });
+  }
+
+  setLayers(layers: Layer[]): void {
+    this.deck.setProps({layers});
+  }
+
+  redraw(): void {
+    if (this.deck.isInitialized) this.deck.redraw('glide');
+  }
+
+  viewport(): Viewport | undefined {
+    return this.deck.isInitialized ? this.deck.getViewports()[0] : undefined;
+  }
+
+  fit([x1, y1, x2, y2]: Box): void {
+    const {clientWidth, clientHeight} = this.parent;
+    const unitsPerPixel = Math.max((x2 - x1) / (clientWidth || 1), (y2 - y1) / (clientHeight || 1), 1e-9) * ROOM_AROUND;
+    this.show([(x1 + x2) / 2 - this.origin[0], (y1 + y2) / 2 - this.origin[1]], -Math.log2(unitsPerPixel));
+  }
+
+  look(at: Point): void {
+    this.show([at[0] - this.origin[0], at[1] - this.origin[1]], this.zoom());
+  }
+
+  zoomBy(steps: number): void {
+    const centre = this.viewport()?.center ?? [0, 0];
+    this.show([centre[0], centre[1]], this.zoom() + steps);
+  }
+
+  private zoom(): number {
+    return this.viewport()?.zoom ?? 0;
+  }
+
+  private show(target: Point, zoom: number): void {
+    this.deck.setProps({initialViewState: {target: [...target, 0], zoom}});
+  }
+}
