@@ -11,11 +11,11 @@ import pyarrow as pa
 from benchmarks.report import report
 from sanderling.plans.expression import Expression
 from sanderling.plans.plan import OutputColumn, Template
-from sanderling.server.channel import Channel
-from sanderling.server.columns import ShownColumn
-from sanderling.server.forms import ARROW, encoded, frame
-from sanderling.server.rows import Piece, schema_of
-from sanderling.server.watcher import Load, Watcher
+from sanderling.server.hub.channel import Channel
+from sanderling.server.hub.rows import Piece, schema_of
+from sanderling.server.hub.watcher import Load, Watcher
+from sanderling.server.shown.columns import ShownColumn
+from sanderling.server.shown.forms import ARROW, encoded, frame
 from sanderling.types import TYPES
 
 REASON = "processor time of the hub for one tick in which every object moves"

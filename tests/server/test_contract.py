@@ -197,7 +197,7 @@ def test_a_view_of_all(town: Town) -> None:
         heard(socket, "hello")
         said(socket, op="view", channel=1, stream="taxis", box=[300, -1, 320, 1], pixel=0.1)
         while isinstance(socket.recv(timeout=60), str):
-            pass  # until its first frame: it begins with the next tick to close, and none closes by itself here
+            pass  # until its first frame: it begins with the next tick, and none closes by itself here
         town.tell()
         at: dict[int, str] = {}
         about: dict[str, Any] = {}

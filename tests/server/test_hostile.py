@@ -15,8 +15,8 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
-from sanderling.server import live
-from sanderling.server.problems import unforeseen
+from sanderling.server.http import live
+from sanderling.server.http.problems import unforeseen
 from tests.server.test_contract import problem
 from tests.server.town import Town, heard, said
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sanderling.server.shapes import region_of
+from sanderling.server.shown.shapes import region_of
 from sanderling.space import cap
 from sanderling.space.cap import CAP
 

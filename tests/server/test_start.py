@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from sanderling.errors import ConfigError, DataError, SessionError
-from sanderling.server.owners import Owners
-from sanderling.server.pages import static_folder
+from sanderling.server.http.pages import static_folder
+from sanderling.server.rights.owners import Owners
+from sanderling.server.rights.tokens import OPERATOR, Tokens
 from sanderling.server.run import ServeOptions, run_server
 from sanderling.server.serve import bound
-from sanderling.server.tokens import OPERATOR, Tokens
 from sanderling.session.connect import connect
 from sanderling.session.posting import Posting
 from tests.server.test_contract import problem
@@ -97,7 +97,7 @@ def test_without_a_page_the_server_says_how_to_get_one(
     town: Town, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert static_folder().name == "static"
-    monkeypatch.setattr("sanderling.server.pages.static_folder", lambda: tmp_path)
+    monkeypatch.setattr("sanderling.server.http.pages.static_folder", lambda: tmp_path)
     assert "config.no_page" in town.operator.get("/").text
     (tmp_path / "index.html").write_text("<p>here</p>")
     (tmp_path / "main.js").write_text("1")

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from sanderling.plans.expression import Expression
 from sanderling.plans.plan import OutputColumn, Template
-from sanderling.server.channel import Channel
-from sanderling.server.rows import Held, netted, schema_of
-from sanderling.server.watcher import Load, Watcher
+from sanderling.server.hub.channel import Channel
+from sanderling.server.hub.rows import Held, netted, schema_of
+from sanderling.server.hub.watcher import Load, Watcher
 from sanderling.types import TYPES
 
 TEMPLATE = Template(

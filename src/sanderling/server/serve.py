@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 import uvicorn
 
 from sanderling.errors import ConfigError
-from sanderling.server.app import app_of
-from sanderling.server.guard import Gate
-from sanderling.server.pages import static_folder
-from sanderling.server.protocol import Http
+from sanderling.server.http.app import app_of
+from sanderling.server.http.guard import Gate
+from sanderling.server.http.pages import static_folder
+from sanderling.server.http.protocol import Http
+from sanderling.server.rights.tokens import OPERATOR, Tokens
 from sanderling.server.service import Service
-from sanderling.server.tokens import OPERATOR, Tokens
 from sanderling.session.host import Host
 
 if TYPE_CHECKING:

@@ -13,15 +13,15 @@ from pathlib import Path
 
 from sanderling.clock import NOTHING_YET
 from sanderling.errors import ServerError
-from sanderling.server.callers import Pace
-from sanderling.server.guard import Gate
-from sanderling.server.hub import Hub
-from sanderling.server.owners import Owners
-from sanderling.server.pulse import Pulse
-from sanderling.server.statements import OWN, Statements
-from sanderling.server.tokens import Token, Tokens
-from sanderling.server.views import Views
-from sanderling.server.watcher import Load, Watcher
+from sanderling.server.health.pulse import Pulse
+from sanderling.server.http.callers import Pace
+from sanderling.server.http.guard import Gate
+from sanderling.server.hub.hub import Hub
+from sanderling.server.hub.views import Views
+from sanderling.server.hub.watcher import Load, Watcher
+from sanderling.server.rights.owners import Owners
+from sanderling.server.rights.statements import OWN, Statements
+from sanderling.server.rights.tokens import Token, Tokens
 from sanderling.session.host import Host
 from sanderling.session.posting import Posting
 

@@ -12,8 +12,8 @@ import pyarrow.csv
 
 from sanderling.clock import show_time
 from sanderling.deliver.render import joined, json_objects, text_of
-from sanderling.server.columns import ShownColumn, place_columns
-from sanderling.server.rows import Piece
+from sanderling.server.hub.rows import Piece
+from sanderling.server.shown.columns import ShownColumn, place_columns
 
 JSON, LINES, ARROW = "application/json", "application/x-ndjson", "application/vnd.apache.arrow.stream"
 GEOJSON, CSV, EVENTS = "application/geo+json", "text/csv", "text/event-stream"

@@ -14,17 +14,17 @@ from starlette.types import Receive, Scope, Send
 
 from sanderling.clock import show_time, time_of
 from sanderling.errors import ServerError, SessionError
-from sanderling.server.api import seen_by
-from sanderling.server.callers import Caller, service_of
-from sanderling.server.channel import Channel
-from sanderling.server.columns import key_column
-from sanderling.server.forms import ARROW, EVENTS, UPDATE_FORMS, chosen, encoded, named
-from sanderling.server.hub import id_of
+from sanderling.server.http.api import seen_by
+from sanderling.server.http.callers import Caller, service_of
+from sanderling.server.http.upsert import upserts
+from sanderling.server.hub.channel import Channel
+from sanderling.server.hub.hub import id_of
+from sanderling.server.hub.watcher import Step, Watcher
+from sanderling.server.rights.tokens import Token
 from sanderling.server.service import Service
-from sanderling.server.tokens import Token
-from sanderling.server.upsert import upserts
+from sanderling.server.shown.columns import key_column
+from sanderling.server.shown.forms import ARROW, EVENTS, UPDATE_FORMS, chosen, encoded, named
 from sanderling.server.version import VERSION
-from sanderling.server.watcher import Step, Watcher
 
 router = APIRouter(prefix="/api/v1")
 

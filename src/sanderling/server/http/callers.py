@@ -12,7 +12,7 @@ from fastapi import Depends
 from starlette.requests import HTTPConnection
 
 from sanderling.errors import ServerError
-from sanderling.server.tokens import Token
+from sanderling.server.rights.tokens import Token
 
 if TYPE_CHECKING:
     from sanderling.server.service import Service

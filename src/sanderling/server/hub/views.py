@@ -22,11 +22,11 @@ from sanderling.catalog import Stream
 from sanderling.clock import NOTHING_YET, show_time
 from sanderling.errors import ServerError, SessionError, did_you_mean
 from sanderling.plans.columns import by_places
-from sanderling.server.columns import heading_column, kind_column
-from sanderling.server.forms import arrow
-from sanderling.server.hub import Hub, Turn
-from sanderling.server.statements import OWN
-from sanderling.server.watcher import Load, Watcher
+from sanderling.server.hub.hub import Hub, Turn
+from sanderling.server.hub.watcher import Load, Watcher
+from sanderling.server.rights.statements import OWN
+from sanderling.server.shown.columns import heading_column, kind_column
+from sanderling.server.shown.forms import arrow
 
 MOST_SHOWN = 30_000
 # Where so many are in view, cells are four pixels wide and not two.

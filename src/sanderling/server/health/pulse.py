@@ -7,7 +7,7 @@ from collections import Counter, deque
 from typing import Any
 
 from sanderling.clock import show_time
-from sanderling.server.hub import Turn
+from sanderling.server.hub.hub import Turn
 
 TURNS_KEPT = 300
 # Over so many seconds a pace is told.

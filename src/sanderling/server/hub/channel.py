@@ -10,9 +10,9 @@ import pyarrow.compute as pc
 
 from sanderling.clock import NOTHING_YET
 from sanderling.plans.plan import Template
-from sanderling.server.columns import ShownColumn
-from sanderling.server.rows import Held, Piece, by_place, last_tick, schema_of
-from sanderling.server.watcher import Watcher
+from sanderling.server.hub.rows import Held, Piece, by_place, last_tick, schema_of
+from sanderling.server.hub.watcher import Watcher
+from sanderling.server.shown.columns import ShownColumn
 
 
 @dataclass(slots=True, eq=False)

@@ -12,9 +12,9 @@ from sanderling.arrays import I64
 from sanderling.clock import show_time
 from sanderling.deliver.render import joined, json_objects, text_of
 from sanderling.plans.columns import by_place
-from sanderling.server.columns import ShownColumn, key_column
-from sanderling.server.forms import objects
-from sanderling.server.rows import Piece
+from sanderling.server.hub.rows import Piece
+from sanderling.server.shown.columns import ShownColumn, key_column
+from sanderling.server.shown.forms import objects
 
 
 def upserts(piece: Piece, columns: Sequence[ShownColumn]) -> bytes:

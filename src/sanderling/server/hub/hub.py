@@ -20,11 +20,11 @@ from sanderling.clock import NOTHING_YET, show_time, time_of
 from sanderling.deliver.changes import arrivals_in
 from sanderling.errors import SessionError
 from sanderling.figures.arrivals import Arrivals
-from sanderling.server.channel import Channel
-from sanderling.server.columns import columns_of
-from sanderling.server.resume import NotKept, closed_in, rows_since
-from sanderling.server.rows import Piece, by_place
-from sanderling.server.watcher import Load, Watcher
+from sanderling.server.hub.channel import Channel
+from sanderling.server.hub.resume import NotKept, closed_in, rows_since
+from sanderling.server.hub.rows import Piece, by_place
+from sanderling.server.hub.watcher import Load, Watcher
+from sanderling.server.shown.columns import columns_of
 from sanderling.session.host import Host
 
 T = TypeVar("T")

@@ -12,8 +12,8 @@ from fastapi import APIRouter, Request
 
 from sanderling.catalog import Stream
 from sanderling.errors import DataError, ServerError, did_you_mean
-from sanderling.server.callers import Sender, service_of
-from sanderling.server.forms import ARROW, CSV, GEOJSON, JSON, LINES
+from sanderling.server.http.callers import Sender, service_of
+from sanderling.server.shown.forms import ARROW, CSV, GEOJSON, JSON, LINES
 from sanderling.session.posting import Posting
 
 router = APIRouter(prefix="/api/v1")

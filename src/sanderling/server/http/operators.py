@@ -10,10 +10,10 @@ from fastapi.responses import PlainTextResponse
 from pydantic import BaseModel
 
 from sanderling.errors import SessionError
-from sanderling.server.callers import Caller, Operator, service_of
-from sanderling.server.letters import last_letters
-from sanderling.server.metrics import metrics_of
-from sanderling.server.tokens import Token
+from sanderling.server.health.letters import last_letters
+from sanderling.server.health.metrics import metrics_of
+from sanderling.server.http.callers import Caller, Operator, service_of
+from sanderling.server.rights.tokens import Token
 
 router = APIRouter(prefix="/api/v1")
 machines = APIRouter()

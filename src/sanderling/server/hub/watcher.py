@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sanderling.clock import NOTHING_YET
-from sanderling.server.rows import Piece, first_tick, netted
+from sanderling.server.hub.rows import Piece, first_tick, netted
 
 if TYPE_CHECKING:
-    from sanderling.server.channel import Channel
+    from sanderling.server.hub.channel import Channel
 
 MOST_BYTES = 8 << 20  # of one query
 MOST_BYTES_OF_ALL = 32 << 20  # of all of one client

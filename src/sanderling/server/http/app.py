@@ -5,9 +5,9 @@ from __future__ import annotations
 from fastapi import FastAPI
 from starlette.types import ASGIApp
 
-from sanderling.server import api, live, ogc, operators, pages, readings, updates
-from sanderling.server.guard import Guard
-from sanderling.server.problems import tell_problems
+from sanderling.server.http import api, live, ogc, operators, pages, readings, updates
+from sanderling.server.http.guard import Guard
+from sanderling.server.http.problems import tell_problems
 from sanderling.server.service import Service
 from sanderling.server.version import VERSION
 

@@ -12,16 +12,16 @@ from starlette.websockets import WebSocketDisconnect, WebSocketState
 
 from sanderling.clock import show_time
 from sanderling.errors import SanderlingError, ServerError, SessionError
-from sanderling.server.api import seen_by, streams_in
-from sanderling.server.callers import PROTOCOL, caller_of, service_of
-from sanderling.server.forms import ARROW, FRAME_POSITIONS, FRAME_UPDATES, encoded, flags_of, frame
-from sanderling.server.hub import id_of
-from sanderling.server.problems import told, unforeseen
+from sanderling.server.http.api import seen_by, streams_in
+from sanderling.server.http.callers import PROTOCOL, caller_of, service_of
+from sanderling.server.http.problems import told, unforeseen
+from sanderling.server.hub.hub import id_of
+from sanderling.server.hub.views import MOST_SHOWN, View
+from sanderling.server.hub.watcher import Step, Watcher
+from sanderling.server.rights.tokens import Token
 from sanderling.server.service import Connection, Service
-from sanderling.server.tokens import Token
+from sanderling.server.shown.forms import ARROW, FRAME_POSITIONS, FRAME_UPDATES, encoded, flags_of, frame
 from sanderling.server.version import VERSION
-from sanderling.server.views import MOST_SHOWN, View
-from sanderling.server.watcher import Step, Watcher
 
 router = APIRouter(prefix="/api/v1")
 

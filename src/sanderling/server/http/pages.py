@@ -9,8 +9,8 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import FileResponse, PlainTextResponse, RedirectResponse
 
 from sanderling.errors import ConfigError, ServerError
-from sanderling.server.callers import service_of
-from sanderling.server.problems import status_of
+from sanderling.server.http.callers import service_of
+from sanderling.server.http.problems import status_of
 
 router = APIRouter(include_in_schema=False)
 

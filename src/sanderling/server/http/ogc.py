@@ -18,14 +18,14 @@ from fastapi import APIRouter, Query, Request, Response
 from sanderling.clock import NOTHING_YET, show_time, time_of
 from sanderling.deliver.render import joined, json_objects, text_of
 from sanderling.errors import ServerError, SessionError
-from sanderling.server.api import box_of, is_shown, within
-from sanderling.server.callers import Caller, service_of
-from sanderling.server.channel import Channel
-from sanderling.server.columns import key_column, place_columns
-from sanderling.server.forms import GEOJSON, objects, points
+from sanderling.server.http.api import box_of, is_shown, within
+from sanderling.server.http.callers import Caller, service_of
+from sanderling.server.hub.channel import Channel
+from sanderling.server.rights.statements import OWN
+from sanderling.server.rights.tokens import Token
 from sanderling.server.service import Service
-from sanderling.server.statements import OWN
-from sanderling.server.tokens import Token
+from sanderling.server.shown.columns import key_column, place_columns
+from sanderling.server.shown.forms import GEOJSON, objects, points
 
 router = APIRouter(prefix="/ogc")
 Json = dict[str, Any]

@@ -26,8 +26,8 @@ from sanderling.language.statements import (
     Statement,
 )
 from sanderling.plan.listing import Listing
-from sanderling.server.owners import Owners
-from sanderling.server.tokens import Token
+from sanderling.server.rights.owners import Owners
+from sanderling.server.rights.tokens import Token
 from sanderling.session.host import Host, Outcome, statements_in
 
 QUERY_KINDS = ("QUERY", "TRIGGER", "PATTERN")

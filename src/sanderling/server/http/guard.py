@@ -15,7 +15,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sanderling.errors import ServerError
-from sanderling.server.problems import problem
+from sanderling.server.http.problems import problem
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 MOST_BODY_BYTES = 10 << 20

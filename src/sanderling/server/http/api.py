@@ -14,15 +14,15 @@ from pydantic import BaseModel, Field
 from sanderling.clock import NOTHING_YET
 from sanderling.errors import ServerError, SessionError, did_you_mean
 from sanderling.plans.columns import by_places
-from sanderling.server.callers import Caller, service_of
-from sanderling.server.catalog import shown_query, shown_regions, shown_stream, shown_table
-from sanderling.server.columns import ShownColumn, columns_of, place_columns
-from sanderling.server.forms import ANSWER_FORMS, GEOJSON, Answer, chosen
-from sanderling.server.hub import id_of
+from sanderling.server.http.callers import Caller, service_of
+from sanderling.server.hub.hub import id_of
+from sanderling.server.rights.statements import OWN, REGISTRATIONS
+from sanderling.server.rights.tokens import Token
 from sanderling.server.service import Service
-from sanderling.server.shapes import drawn
-from sanderling.server.statements import OWN, REGISTRATIONS
-from sanderling.server.tokens import Token
+from sanderling.server.shown.catalog import shown_query, shown_regions, shown_stream, shown_table
+from sanderling.server.shown.columns import ShownColumn, columns_of, place_columns
+from sanderling.server.shown.forms import ANSWER_FORMS, GEOJSON, Answer, chosen
+from sanderling.server.shown.shapes import drawn
 from sanderling.server.version import VERSION
 from sanderling.session.host import Outcome, statements_in
 

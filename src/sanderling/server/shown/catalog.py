@@ -10,9 +10,9 @@ from sanderling.clock import show_time
 from sanderling.plan.build.areas import word_of
 from sanderling.plan.many.cohorts import Member, Part
 from sanderling.plans.plan import ALWAYS
-from sanderling.server.channel import Channel
-from sanderling.server.columns import columns_of, heading_column, kind_column
-from sanderling.server.shapes import focal_value, region_of, shape_of
+from sanderling.server.hub.channel import Channel
+from sanderling.server.shown.columns import columns_of, heading_column, kind_column
+from sanderling.server.shown.shapes import focal_value, region_of, shape_of
 from sanderling.session.host import Seen
 
 Json = dict[str, Any]

@@ -1,0 +1,1 @@
+"""How the stream is doing: the last ticks (pulse.py), letters.py, Prometheus (metrics.py)."""

@@ -1,0 +1,1 @@
+"""Who may do what: tokens.py, whose query is whose (owners.py), and what SQL may do (statements.py)."""

@@ -1,0 +1,1 @@
+"""What there is, for a map (catalog.py, columns.py, shapes.py), and how rows are written (forms.py)."""
