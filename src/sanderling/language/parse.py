@@ -14,6 +14,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from sanderling.errors import ODD_CHARACTER, Place, QueryError
 from sanderling.language.forms import form_of
 from sanderling.language.grammar.dialect import Sanderling
+from sanderling.language.grammar.elsewhere import hint_of
 from sanderling.language.grammar.named_steps import STEP_ENDS
 from sanderling.language.statements import RegisterPattern, RegisterQuery, Statement
 
@@ -168,7 +169,8 @@ def parse_tokens(text: str, tokens: list[Token], rule: str = "_parse_our_stateme
         token = getattr(parser, "failed_at", None) or tokens[-1]
         place = Place.in_text(text, token.start, token.end + 1)
         message = e.errors[0]["description"] if e.errors else str(e)
-        raise QueryError("query.syntax", _in_our_words(message), form_of(tokens), place) from e
+        hint = hint_of(tokens, token) or form_of(tokens)
+        raise QueryError("query.syntax", _in_our_words(message), hint, place) from e
     except RecursionError as e:
         raise too_deep(text, tokens[0].start, tokens[0].end + 1) from e
     except (ValueError, LookupError, TypeError, AttributeError) as e:

@@ -139,6 +139,8 @@ class WindowClause:
     window: Window | None
     condition: exp.Expr | None
     span: Span
+    refresh: Refresh | None = None  # when it is looked at; None: always
+    is_of_ticks: bool = False  # it begins and ends with ticks: TUMBLE and HOP leave nothing out
 
 
 @dataclass(frozen=True, slots=True)

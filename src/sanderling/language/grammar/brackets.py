@@ -26,7 +26,8 @@ from sanderling.language.statements import (
 from sanderling.plans.window import Refresh
 
 FORMS = (
-    "write [RANGE 1 HOUR], [NOW], [100 ROWS], [5 ROWS PER KEY], [UNTIL NEXT], [UNTIL condition], "
+    "write [RANGE 1 HOUR], [TUMBLE 1 HOUR], [HOP 1 HOUR EVERY 10 MINUTES], [NOW], [100 ROWS], "
+    "[5 ROWS PER KEY], [UNTIL NEXT], [UNTIL condition], "
     "[EXTENT region NOW], [EXTENT region RANGE 1 HOUR], [NEARBY (SELECT location FROM sites) ROWS 5], "
     "[NEARBY (SELECT location FROM sites) WITHIN 100 NOW], [TESSELLATE BY (SELECT region FROM t) ROWS 10] or "
     "[TESSELLATE BY column ROWS 10], each also with EVERY 10 SECONDS"
@@ -68,7 +69,7 @@ class BracketParser(NearbyParser, WindowParser):
             window, tiles = None, self._tessellate(first)
         else:
             window = self._window_of_stream()
-        refresh = self._refresh()
+        refresh = window.refresh if window is not None and window.refresh else self._refresh()
         if not self._match(TokenType.R_BRACKET):
             raise self._no_bracket(first, "this window does not end here")
         return Bracket(window, extent, refresh, self._span(first), nearby, tiles)
@@ -109,6 +110,8 @@ class BracketParser(NearbyParser, WindowParser):
             return self._lasting(first, FORMS)
         if self._match_text_seq("UNTIL"):
             return self._until(first)
+        if self._is_repeated():
+            return self._repeated(first, FORMS)
         if self._is_number() and self._is_before_rows():
             return self._rows(first)
         raise self._no_bracket(first, "this is no window")

@@ -19,6 +19,7 @@ from sanderling.language.forms import STATEMENTS
 from sanderling.language.grammar.brackets import BracketParser
 from sanderling.language.grammar.changes import FIRST_WORDS, ChangeParser
 from sanderling.language.grammar.coverages import CoverageParser
+from sanderling.language.grammar.elsewhere import ElsewhereParser
 from sanderling.language.grammar.nearest import NearestParser
 from sanderling.language.grammar.pattern import PatternParser
 from sanderling.language.grammar.persistency import PersistencyParser
@@ -81,6 +82,7 @@ class Sanderling(Spark):
         CoverageParser,
         NearestParser,
         PersistencyParser,
+        ElsewhereParser,
         RefusalParser,
         UnionParser,
         WithParser,
@@ -247,11 +249,13 @@ class Sanderling(Spark):
                     self._prev,
                 )
             if is_inside and isinstance(this, exp.Column) and this.name.casefold() == "location":
-                inside = LocationInside(this=this, expression=self._parse_operator_target())
-                return cast(exp.Expr, self.expression(inside))
+                return self._inside_of(this, self._parse_operator_target())
             # The clause begins here: give the keyword back.
             self._retreat(self._index - 1)
             return None
+
+        def _inside_of(self, location: exp.Expr, target: Any) -> exp.Expr:
+            return cast(exp.Expr, self.expression(LocationInside(this=location, expression=target)))
 
         def _parse_operator_target(self) -> Any:
             if self._match(TokenType.L_PAREN, advance=False) or self._is_coverage():

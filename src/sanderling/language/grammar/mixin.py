@@ -27,6 +27,7 @@ class Mixin:
     _match_text_seq: Any
     _parse_bitwise: Any
     _parse_column: Any
+    _parse_csv: Any
     _parse_disjunction: Any
     _parse_expressions: Any
     _parse_select: Any
@@ -46,6 +47,7 @@ class Mixin:
     _finite_of: Any
     _not_negative: Any
     _focal: Any
+    _inside_of: Any
     _distance_value: Any
     _with_unit: Any
     _is_coverage: Any

@@ -1,4 +1,4 @@
-"""WINDOW's forms: a duration, n ROWS, n ROWS PER KEY, UNTIL NEXT, UNTIL condition.
+"""WINDOW's forms: a duration, n ROWS, n ROWS PER KEY, UNTIL NEXT, UNTIL condition, TUMBLE, HOP.
 
 A mix-in of the dialect's parser.
 """
@@ -11,9 +11,12 @@ from sanderling.clock import UNITS_US
 from sanderling.errors import QueryError, did_you_mean
 from sanderling.language.grammar.mixin import Mixin
 from sanderling.language.statements import Span, Value, WindowClause
-from sanderling.plans.window import Lasting, Rows, RowsPerKey, UntilNext
+from sanderling.plans.window import Lasting, Refresh, Rows, RowsPerKey, UntilNext
 
-FORMS = "WINDOW takes 1 HOUR, 100 ROWS, 5 ROWS PER KEY, UNTIL NEXT or UNTIL and a condition on NEXT.column"
+FORMS = (
+    "WINDOW takes 1 HOUR, 100 ROWS, 5 ROWS PER KEY, UNTIL NEXT, UNTIL and a condition on NEXT.column, "
+    "TUMBLE 1 HOUR or HOP 1 HOUR EVERY 10 MINUTES"
+)
 LONGEST_US = 1000 * 366 * UNITS_US["day"]
 MOST_ROWS = 1_000_000
 
@@ -29,10 +32,25 @@ class WindowParser(Mixin):
     def _window(self, first: Token) -> WindowClause:
         if self._match_text_seq("UNTIL"):
             return self._until(first)
+        if self._is_repeated():
+            return self._repeated(first, FORMS)
         self._match_text_seq("INTERVAL")
         if self._is_number() and self._is_before_rows():
             return self._rows(first)
         return self._lasting(first, FORMS)
+
+    def _is_repeated(self) -> bool:
+        return bool(self._curr) and self._curr.text.upper() in ("TUMBLE", "HOP")
+
+    def _repeated(self, first: Token, forms: str) -> WindowClause:
+        """TUMBLE 1 HOUR, one behind the other; HOP 1 HOUR EVERY 10 MINUTES, which overlap."""
+        word = self._curr.text.upper()
+        self._advance()
+        size = every = self._long(first, forms)
+        if word == "HOP":
+            self._expect(self._match_text_seq("EVERY"), "EVERY and a duration: HOP 1 HOUR EVERY 10 MINUTES")
+            every = self._long(first, forms)
+        return WindowClause(Lasting(size), None, self._span(first), Refresh(every), True)
 
     def _lasting(self, first: Token, forms: str) -> WindowClause:
         return WindowClause(Lasting(self._long(first, forms)), None, self._span(first))

@@ -253,7 +253,7 @@ def not_allowed(n: exp.Expr, scope: Scope) -> QueryError:
         hint = "GROUP BY, or ORDER BY … LIMIT, may do it"
         return scope.refuse(n, "query.unsupported", f"{name.upper()} is not supported", hint)
     if isinstance(n, functions.NOT_PURE) or name.lower() in functions.NOT_PURE_NAMES:
-        hint = "an answer is a function of the readings alone; use the reading's own time"
+        hint = "an answer is a function of the readings alone; use the reading's own time, or PERSISTENCY"
         return scope.refuse(n, "query.not_deterministic", f"{name.upper()} changes by itself", hint)
     if isinstance(n, exp.Query) or n.find(exp.Query):
         hint = "join it: JOIN (SELECT DISTINCT …) AS name ON …, or LEFT JOIN … WHERE its key IS NULL for NOT"

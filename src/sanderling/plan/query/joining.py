@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from sanderling.catalog import Column, Stream, Table
+from sanderling.clock import show_duration
 from sanderling.errors import QueryError
 from sanderling.language.grammar.dialect import LocationInside
 from sanderling.language.statements import CircleShape, OutlineShape, RectShape, RegisterQuery
@@ -26,6 +27,7 @@ from sanderling.plans import nodes
 from sanderling.plans.columns import constant_name, of_reading, of_table, place_of
 from sanderling.plans.expression import Expression
 from sanderling.plans.plan import OutputColumn
+from sanderling.plans.window import Lasting, Refresh
 from sanderling.space.outline import motion_of
 from sanderling.types import TYPES, SqlType
 
@@ -249,6 +251,7 @@ class Joining:
         shape, used = block.relations.inside(asked, conditions, scope)
         self._refuse_moving_past(side, shape)
         self._refuse_refreshed(side, shape)
+        self._refuse_between_ticks(side, stream)
         nearest = block.relations.nearest(asked, scope)
         window = self.selects.window(asked, scope)
         judged = [c for c in conditions if not _is_inside(c)]
@@ -262,7 +265,7 @@ class Joining:
             len(self.work.asked) - 1, tuple(o.type for o in outputs), side.alias, stream=stream, table=table,
             outputs=tuple(outputs), where=where, is_nearest=nearest is not None, window=window,
             regions_used=used, is_everywhere=shape is None,
-            refresh=bracket.refresh if (bracket := side.bracket) else None,
+            refresh=self._refresh(side),
         )  # fmt: skip
 
     def _clauses(self, side: Side, conditions: list[exp.Expr]) -> RegisterQuery:
@@ -286,20 +289,38 @@ class Joining:
             hint = "for who was in the region as it was then, write [RANGE …] and INSIDE"
             raise self.block.refuse_at(bracket.span, "query.unsupported", message, hint)
 
+    def _refresh(self, side: Side) -> Refresh | None:
+        """How often its window is looked at: as its brackets say, or else as the SELECT does."""
+        said = side.bracket or self.block.window
+        return said.refresh if said is not None else None
+
+    def _refuse_between_ticks(self, side: Side, stream: Stream) -> None:
+        """Windows that follow each other would have gaps, or overlap."""
+        clause = side.bracket.window if side.bracket is not None else self.block.window
+        if clause is None or not clause.is_of_ticks or clause.refresh is None:
+            return
+        assert isinstance(clause.window, Lasting)
+        if clause.refresh.every_us % stream.tick_us or clause.window.size_us % stream.tick_us:
+            tick = show_duration(stream.tick_us)
+            message = f'the ticks of "{stream.name}" are {tick} long: this window would end within one'
+            hint = f"write a multiple of {tick}, or another tick: WITH (tick = '…')"
+            raise self.block.refuse_at(clause.span, "query.bad_window", message, hint)
+
     def _refuse_refreshed(self, side: Side, shape: Shape) -> None:
         """What is looked at now and then is the window: what it is compared with goes on."""
         bracket, block = side.bracket, self.block
-        if bracket is None or bracket.refresh is None:
+        said = bracket or block.window
+        if said is None or said.refresh is None:
             return
         message, hint = "", "put the region into the window: [EXTENT region NOW EVERY …]"
         if block.nearest is not None:
             message, hint = "kNN beside a window with EVERY", "kNN is told at every tick; leave out EVERY"
         elif side.regions is not None:
             message, hint = "a table's regions beside a window with EVERY", "leave out EVERY"
-        elif bracket.extent is None and shape is not None and not _is_still(shape):
+        elif (bracket is None or bracket.extent is None) and shape is not None and not _is_still(shape):
             message = "INSIDE a region that moves, beside a window with EVERY"
         if message:
-            raise block.refuse_at(bracket.span, "query.unsupported", f"{message} is not supported", hint)
+            raise block.refuse_at(said.span, "query.unsupported", f"{message} is not supported", hint)
 
     # ----- where two meet
 
