@@ -133,8 +133,12 @@ def _about() -> None:
 def run(
     script: Annotated[Path, typer.Argument(help="a script of statements, each ended by ;")],
     out: Annotated[
-        str | None, typer.Option(help="updates.jsonl, or a folder/ for typed Parquet; default: stdout")
+        str | None,
+        typer.Option(help="x.jsonl, x.csv, x.geojson, x.parquet, or a folder/ of Parquet; default: stdout"),
     ] = None,
+    final: Annotated[
+        bool, typer.Option("--final", help="the answers at the end instead of what changes")
+    ] = False,
     dead_letters: Annotated[
         Path | None, typer.Option(help="rows that could not be read, as lines of JSON")
     ] = None,
@@ -151,7 +155,7 @@ def run(
     """A script over bounded inputs, to the end."""
     text = _read(script)
     refuse_no_folder(data)
-    targets = targets_of(out, dead_letters)
+    targets = targets_of(out, dead_letters, final)
     refuse_same_file(script, targets.updates, dead_letters, metrics)
     if metrics is not None:
         refuse_no_file(metrics)

@@ -42,7 +42,7 @@ def json_objects(fields: list[tuple[str, str]], rows: pa.Table) -> list[pa.Array
         )
     pieces: list[pa.Array | str] = []
     for i, (name, column) in enumerate(fields):
-        pieces += [("{" if i == 0 else ", ") + _json_string(name) + ": ", _flat(known[column])]
+        pieces += [("{" if i == 0 else ", ") + _json_string(name) + ": ", flat(known[column])]
     return [*pieces, "}"]
 
 
@@ -50,7 +50,7 @@ def _digits(values: pa.ChunkedArray) -> pa.ChunkedArray:
     return values.cast(pa.string()).fill_null("null")
 
 
-def _flat(texts: pa.ChunkedArray) -> pa.Array:
+def flat(texts: pa.ChunkedArray) -> pa.Array:
     return pa.concat_arrays(texts.chunks) if texts.num_chunks else pa.array([], texts.type)
 
 

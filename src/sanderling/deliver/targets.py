@@ -4,39 +4,66 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 
 from sanderling.errors import ConfigError
 
 
+class Form(StrEnum):
+    """How a file is written."""
+
+    LINES = "lines of JSON"
+    CSV = "CSV"
+    GEOJSON = "GeoJSON"
+    PARQUET = "Parquet"
+
+
+FORM_OF_SUFFIX = {
+    ".jsonl": Form.LINES,
+    ".ndjson": Form.LINES,
+    ".json": Form.LINES,
+    ".csv": Form.CSV,
+    ".geojson": Form.GEOJSON,
+    ".parquet": Form.PARQUET,
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """Where output goes. `updates` is a file of lines or a folder of Parquet; None is standard output."""
+    """Where output goes. `updates` is a file or a folder of Parquet; None is standard output."""
 
     updates: Path | None
     is_folder: bool
     letters: Path | None
+    form: Form = Form.LINES  # of a file
+    is_final: bool = False  # the answers at the end instead of what changes
+
+    @property
+    def is_gathered(self) -> bool:
+        """Whether it is written at the end, of all that was told."""
+        return self.is_final or self.form != Form.LINES
 
 
-def targets_of(out: str | None, letters: Path | None) -> Targets:
+def targets_of(out: str | None, letters: Path | None, is_final: bool = False) -> Targets:
     """Where to write, as far as can be known now; what is wrong is said before anything runs."""
     if letters is not None:
         refuse_no_file(letters)
     if out is None:
-        return Targets(None, False, letters)
+        return Targets(None, False, letters, is_final=is_final)
     path = Path(out)
-    is_lines = path.suffix in (".jsonl", ".ndjson", ".json") and not out.endswith("/")
-    if not path.name or path.name == ".." or (not is_lines and not _names_a_folder(out)):
+    form = None if out.endswith("/") else FORM_OF_SUFFIX.get(path.suffix)
+    if not path.name or path.name == ".." or (form is None and not _names_a_folder(out)):
         raise ConfigError(
             "config.unknown_output",
-            f'"{out}" is neither lines nor a folder of its own',
-            "name x.jsonl, or a folder/ for Parquet",
+            f'"{out}" is neither a file of a known kind nor a folder of its own',
+            "name x.jsonl, x.csv, x.geojson, x.parquet, or a folder/ for Parquet by query",
         )
-    if is_lines:
-        refuse_no_file(path)
-    else:
+    if form is None:
         _refuse_missing_folder(path)
-    return Targets(path, not is_lines, letters)
+        return Targets(path, True, letters, is_final=is_final)
+    refuse_no_file(path)
+    return Targets(path, False, letters, form, is_final)
 
 
 def _names_a_folder(out: str) -> bool:

@@ -77,6 +77,7 @@ def note_of(
 ) -> Note:
     """What the run that starts now would write into a new checkpoint."""
     outputs = [str(path.resolve()) if path else None for path in (targets.updates, targets.letters)]
+    outputs += ["the answers at the end"] if targets.is_final else []
     return Note(digest_of(plan, script), shards, _versions(files), outputs)
 
 

@@ -11,6 +11,7 @@ from sanderling.batches import Batch
 from sanderling.deliver.changes import Changes, UpdateLines, arrivals_in, gather, letter_lines
 from sanderling.deliver.ledger import Ledger, Totals
 from sanderling.deliver.lock import locked
+from sanderling.deliver.sinks.gathered import Gathered
 from sanderling.deliver.sinks.lines import GrowingFiles, sum_of
 from sanderling.deliver.sinks.tables import QueryFolders, refuse_long_names
 from sanderling.deliver.targets import Targets, refuse_filled_folder
@@ -23,6 +24,8 @@ from sanderling.state.sealed import broken
 PARTIAL = ".partial"
 # All lines for standard output, among the checksums.
 WHOLE = "whole"
+
+Part = GrowingFiles | QueryFolders | Gathered
 
 
 class Delivery:
@@ -48,9 +51,11 @@ class Delivery:
             else work / "updates"
         )
         self._locks = ExitStack()
-        self._held: list[GrowingFiles | QueryFolders] = []
-        self.lines = None if targets.is_folder else GrowingFiles(beside, outlets)
-        self.folders = QueryFolders(beside, plan) if targets.is_folder else None
+        self._held: list[Part] = []
+        grows = not targets.is_gathered
+        self.lines = GrowingFiles(beside, outlets) if grows and not targets.is_folder else None
+        self.folders = QueryFolders(beside, plan) if grows and targets.is_folder else None
+        self.gathered = None if grows else Gathered(beside, plan, targets)
         letters = targets.letters
         self.letters = (
             GrowingFiles(letters.with_name("." + letters.name + PARTIAL), outlets)
@@ -78,10 +83,10 @@ class Delivery:
         self._cut()
         self._check()
 
-    def _parts(self) -> list[GrowingFiles | QueryFolders]:
-        return [part for part in (self.lines, self.folders, self.letters) if part is not None]
+    def _parts(self) -> list[Part]:
+        return [p for p in (self.lines, self.folders, self.gathered, self.letters) if p is not None]
 
-    def _hold(self, part: GrowingFiles | QueryFolders) -> None:
+    def _hold(self, part: Part) -> None:
         """Ours alone from here on; a run that begins finds it empty, whatever an older one left."""
         part.folder.mkdir(parents=True, exist_ok=True)
         refusal = f"another run is writing {part.folder.name}"
@@ -130,8 +135,9 @@ class Delivery:
                 self.letters.append(name, letter_lines(change.ordered_letters()).chunks)
             self._count(name, change)
         self.ledger.arrive(arrivals_in(batches))
-        if self.folders is not None:
-            self.folders.write(number, {t: rows for c in changes.values() for t, rows in c.rows.items()})
+        for part in (self.folders, self.gathered):
+            if part is not None:
+                part.write(number, {t: rows for c in changes.values() for t, rows in c.rows.items()})
         crash.point("after-write")
         self.ledger.batch = number
         growing = self._growing()
@@ -169,6 +175,10 @@ class Delivery:
         if self.folders is not None and updates is not None and self.folders.folder.exists():
             refuse_filled_folder(updates)
             self.folders.publish(updates)
+        if self.gathered is not None and self.gathered.folder.exists():
+            if self.targets.is_folder and updates is not None:
+                refuse_filled_folder(updates)
+            self.gathered.publish(updates or self.whole)
         if self.lines is not None and self.lines.folder.exists():
             self.lines.publish(updates or self.whole, is_merged=True)
         if updates is None:

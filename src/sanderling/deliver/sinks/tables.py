@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import quote
 
@@ -21,14 +22,14 @@ LONGEST_NAME = 255  # bytes
 class QueryFolders:
     """Parquet files by query, in order of tick, then − before +; a batch written again overwrites itself."""
 
-    def __init__(self, folder: Path, plan: Plan):
-        self.folder = folder
-        self.plan = plan
+    def __init__(self, folder: Path, plan: Plan, is_final: bool = False):
+        """`is_final`: answers, without ticks and signs."""
+        self.folder, self.plan, self.is_final = folder, plan, is_final
 
     def prepare(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
 
-    def write(self, batch: int, rows: dict[int, pa.Table]) -> None:
+    def write(self, batch: int, rows: Mapping[int, pa.Table]) -> None:
         names = self.plan.queries.names
         templates = self.plan.templates()
         for number, table in sorted(rows.items()):
@@ -37,8 +38,9 @@ class QueryFolders:
             table = table.sort_by([(n, "ascending") for n in ("query", "tick", "sign", *shown)])
             tick = pc.cast(table.column("tick"), pa.timestamp("us", tz="UTC"))
             query = names.take(table.column("query").combine_chunks())
-            columns = [query, tick, table.column("sign"), *(_shown(table.column(n)) for n in shown)]
-            labels = ["query", *column_names(outputs)]
+            own = [_shown(table.column(n)) for n in shown]
+            columns = [query, *own] if self.is_final else [query, tick, table.column("sign"), *own]
+            labels = ["query", *column_names(outputs)[2 if self.is_final else 0 :]]
             ds.write_dataset(
                 pa.table(columns, names=labels), self.folder, format="parquet",
                 partitioning=ds.partitioning(pa.schema([("query", pa.string())]), flavor="hive"),
