@@ -141,6 +141,7 @@ class WindowClause:
     span: Span
     refresh: Refresh | None = None  # when it is looked at; None: always
     is_of_ticks: bool = False  # it begins and ends with ticks: TUMBLE and HOP leave nothing out
+    since_us: int | None = None  # of SINCE
 
 
 @dataclass(frozen=True, slots=True)

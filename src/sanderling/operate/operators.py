@@ -17,6 +17,7 @@ from sanderling.operate.sql.aggregate.aggregate import Aggregate
 from sanderling.operate.sql.constants import Constants
 from sanderling.operate.sql.distinct import Distinct
 from sanderling.operate.sql.first import First
+from sanderling.operate.sql.growing import GrowingAggregate, GrowingDistinct, GrowingFirst
 from sanderling.operate.sql.join.join import Join
 from sanderling.operate.sql.neighbours import Neighbours
 from sanderling.operate.sql.select import Select
@@ -51,11 +52,11 @@ def operator_of(
         case nodes.Select():
             return Select(node, constants)
         case nodes.Aggregate():
-            return Aggregate(node)
+            return GrowingAggregate(node) if node.is_growing else Aggregate(node)
         case nodes.Distinct():
-            return Distinct(node)
+            return GrowingDistinct(node) if node.is_growing else Distinct(node)
         case nodes.First():
-            return First(node, constants)
+            return GrowingFirst(node, constants) if node.is_growing else First(node, constants)
         case nodes.Join():
             return Join(node, constants)
         case nodes.Neighbours():

@@ -204,6 +204,7 @@ class Aggregate:
     child: Node
     groups: tuple[int, ...]
     sums: tuple[Sum, ...]
+    is_growing: bool = False  # nothing that came ever leaves, nor is it kept: SINCE
 
     @property
     def is_total(self) -> bool:
@@ -219,6 +220,7 @@ class Distinct:
     """Each row once."""
 
     child: Node
+    is_growing: bool = False
 
     @property
     def types(self) -> tuple[SqlType, ...]:
@@ -242,6 +244,7 @@ class First:
     child: Node
     orders: tuple[Order, ...]
     count: Expression
+    is_growing: bool = False
 
     @property
     def types(self) -> tuple[SqlType, ...]:

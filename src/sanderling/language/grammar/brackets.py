@@ -23,14 +23,14 @@ from sanderling.language.statements import (
     Value,
     WindowClause,
 )
-from sanderling.plans.window import Refresh
+from sanderling.plans.window import Coming, Refresh
 
 FORMS = (
     "write [RANGE 1 HOUR], [TUMBLE 1 HOUR], [HOP 1 HOUR EVERY 10 MINUTES], [NOW], [100 ROWS], "
     "[5 ROWS PER KEY], [UNTIL NEXT], [UNTIL condition], "
-    "[EXTENT region NOW], [EXTENT region RANGE 1 HOUR], [NEARBY (SELECT location FROM sites) ROWS 5], "
-    "[NEARBY (SELECT location FROM sites) WITHIN 100 NOW], [TESSELLATE BY (SELECT region FROM t) ROWS 10] or "
-    "[TESSELLATE BY column ROWS 10], each also with EVERY 10 SECONDS"
+    "[SINCE '2024-05-01'], [EXTENT region NOW], [EXTENT region RANGE 1 HOUR], "
+    "[NEARBY (SELECT location FROM sites) ROWS 5], [NEARBY (SELECT location FROM sites) WITHIN 100 NOW], "
+    "[TESSELLATE BY (SELECT region FROM t) ROWS 10] or [TESSELLATE BY column ROWS 10], each also with EVERY 10 SECONDS"
 )
 
 
@@ -61,7 +61,7 @@ class BracketParser(NearbyParser, WindowParser):
         tiles: TessellateWindow | None = None
         if self._match_text_seq("EXTENT"):
             extent = self._parse_inside_target()
-            window = self._scope("an extent")
+            window = self._since() or self._scope("an extent")
         elif self._match_text_seq("NEARBY"):
             nearby = self._nearby(FORMS)
             window = None if nearby.distance is None else self._scope("NEARBY … WITHIN")
@@ -110,6 +110,8 @@ class BracketParser(NearbyParser, WindowParser):
             return self._lasting(first, FORMS)
         if self._match_text_seq("UNTIL"):
             return self._until(first)
+        if (since := self._since()) is not None:
+            return since
         if self._is_repeated():
             return self._repeated(first, FORMS)
         if self._is_number() and self._is_before_rows():
@@ -133,13 +135,21 @@ class BracketParser(NearbyParser, WindowParser):
             self._expect(self._match(TokenType.COMMA), "a comma")
         every = self._long(first, FORMS)
         self._match_r_paren()
-        return Refresh(every, self._refresh_from() if self._match_text_seq("FROM") else 0)
+        return Refresh(every, self._time_behind("FROM") if self._match_text_seq("FROM") else 0)
 
-    def _refresh_from(self) -> int:
+    def _since(self) -> WindowClause | None:
+        """All readings that are later than a time."""
+        first = self._curr or self._prev
+        if not self._match_text_seq("SINCE"):
+            return None
+        since_us = self._time_behind("SINCE")
+        return WindowClause(Coming(), None, self._span(first), since_us=since_us)
+
+    def _time_behind(self, word: str) -> int:
         value: Value = self._value("a timestamp in quotes")
         time = time_of(value.value)
         if time is None:
-            hint = "FROM '2008-05-23 19:00:00' (UTC), or a number of seconds since 1970"
+            hint = f"{word} '2008-05-23 19:00:00' (UTC), or a number of seconds since 1970"
             raise self.refuse("query.bad_time", f"this is not a time: {value.value}", hint, self._prev)
         return time
 

@@ -19,6 +19,7 @@ from sanderling.plan.names.sides import Derived, RowScope, Side, Uses, different
 from sanderling.plan.query.grouping import Grouping, has_aggregates, is_of_rows
 from sanderling.plan.query.joining import Joining, Link
 from sanderling.plan.query.relations import Relations
+from sanderling.plan.query.since import growing, later_than, refuse_endless
 from sanderling.plan.query.tessellate import Tiles
 from sanderling.plan.query.trajectories import by_trajectory
 from sanderling.plans import nodes
@@ -59,9 +60,10 @@ class Block:
         for tree in (self.select, *(condition for side in self.sides for condition in side.on)):
             settle_lengths(tree, self.scope)
         whole = self.relations.conjuncts(self.select, on)
-        parts = by_trajectory(self, [part for c in whole for part in taken_apart(c)])
+        parts = by_trajectory(self, [*(part for c in whole for part in taken_apart(c)), *later_than(self)])
         self.scope = RowScope(self.text, self.span, self.sides)
         conjuncts = self._bind_regions(parts)
+        refuse_endless(self)
         below, links, above = self._sorted(conjuncts)
         items = self.work.reader.selects.expanded(self.select, self.scope)
         self.select.set("expressions", items)
@@ -71,7 +73,7 @@ class Block:
             self._refuse_of_one_query()
         grouping = Grouping(self.work.reader.selects, self.work.constants)
         where = [written_out(c, self.scope) for c in above]
-        return grouping.planned(self.select, node, where, self.scope)
+        return growing(grouping.planned(self.select, node, where, self.scope))
 
     def _refuse_of_one_query(self) -> None:
         """Rows of tables alone are for all queries: grouped they can be, but not chosen by constants."""

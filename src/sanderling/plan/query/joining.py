@@ -285,7 +285,8 @@ class Joining:
         """Past readings are judged by an extent as it is now, by INSIDE as it was then."""
         bracket = side.bracket
         if bracket is not None and bracket.extent and bracket.window and not _is_still(shape):
-            message = "an EXTENT with a RANGE of time stands still"
+            word = "a RANGE of time" if bracket.window.since_us is None else "SINCE"
+            message = f"an EXTENT with {word} stands still"
             hint = "for who was in the region as it was then, write [RANGE …] and INSIDE"
             raise self.block.refuse_at(bracket.span, "query.unsupported", message, hint)
 

@@ -58,7 +58,7 @@ def _sunk(node: Node, condition: Expression, shared: Set[int]) -> Node | None:
             return None if lower is None else replace(node, child=lower)
         case nodes.Distinct(child):
             lower = _sunk(child, condition, shared)
-            return None if lower is None else nodes.Distinct(lower)
+            return None if lower is None else replace(node, child=lower)
         case nodes.Join():
             return _to_side(node, condition, shared)
         case nodes.Neighbours(left=left):

@@ -90,15 +90,20 @@ class Aggregate:
             # A query that begins is a change of nothing, in the one group it has.
             query, tick = np.concatenate([query, begun.query]), np.concatenate([tick, begun.tick])
         steps = Steps.of(state.numbers(query, [changes.columns[g] for g in self.node.groups]), tick)
+        counts, told = self._measured(state, steps, changes)
+        rows = self._rows(state, steps, counts, told)
+        self._tidy(state, is_due=False)
+        return rows
+
+    def _measured(self, state: AggregateState, steps: Steps, changes: Signed) -> tuple[I64, list[Told]]:
+        """How many there are, and each aggregate, before and after each step."""
         step, groups = steps.step[: len(changes)], len(state.groups)
         counts = state.count.advance(steps, step, changes.sign, groups)
         told = {(ROWS, COUNT): Told(counts, np.zeros(counts.shape, np.bool_))}
         for key, measured in state.measured.items():
             found = measured.advance(steps, step, changes.sign, changes.columns[key[0]], groups)
             told |= {(key, kind): what for kind, what in found.items()}
-        rows = self._rows(state, steps, counts, [told[_source(s), s.kind] for s in self.node.sums])
-        self._tidy(state, is_due=False)
-        return rows
+        return counts, [told[_source(s), s.kind] for s in self.node.sums]
 
     def _rows(self, state: AggregateState, steps: Steps, counts: I64, told: list[Told]) -> Signed:
         """The row before each step goes and the one after it comes, unless they are the same."""
@@ -109,6 +114,10 @@ class Aggregate:
         old, new = np.flatnonzero(was_there & is_other), np.flatnonzero(is_there & is_other)
         step = np.concatenate([old, new])
         side = np.concatenate([np.zeros(len(old), np.int64), np.ones(len(new), np.int64)])
+        return self._shown(state, steps, told, step, side)
+
+    def _shown(self, state: AggregateState, steps: Steps, told: list[Told], step: I64, side: I64) -> Signed:
+        """Rows of steps, before them (side 0, with −) or after them (side 1, with +)."""
         of_group = state.groups.rows[steps.group[step]]
         columns = state.coder.columns(of_group[:, 1:])
         for what, sum_ in zip(told, self.node.sums, strict=True):

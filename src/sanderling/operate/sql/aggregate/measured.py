@@ -67,6 +67,11 @@ class Measured:
         for values in self._multisets().values():
             values.tidy()
 
+    def shed(self, groups: int) -> None:
+        """Of values that never leave, those go that can be neither the least nor the greatest any more."""
+        if self.extremes is not None:
+            self.extremes.shed(groups)
+
     def forget(self, groups: I64) -> None:
         for counts in self._counts().values():
             counts.of(int(groups.max(initial=-1)) + 1)[groups] = 0

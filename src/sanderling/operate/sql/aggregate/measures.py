@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from sanderling.arrays import F64, I64, Bools
+from sanderling.arrays import F64, I64, Bools, most_kept
 from sanderling.kernels.sql.exact import walk_sums
 from sanderling.kernels.sql.ranking import walk_extremes
 from sanderling.kernels.sql.spread import walk_spreads
@@ -135,6 +135,19 @@ class Extremes:
 
     def tidy(self) -> None:
         self.values.tidy()
+
+    def shed(self, groups: int) -> None:
+        """Only the ends are kept, if there is much more; codes told before are void."""
+        values = self.values
+        if len(values.numbered) <= most_kept(2 * groups):
+            return
+        starts, none = np.zeros(groups + 1, np.int64), np.empty(0, np.int64)
+        ends = walk_extremes(values.forest(groups), np.arange(groups), starts, none, none)
+        is_end = np.zeros(len(values.numbered) + 1, np.bool_)
+        for rows in ends:
+            is_end[rows[1]] = True  # -1 is behind all
+        values.count[np.flatnonzero(~is_end[:-1])] = 0
+        values.restore(values.saved())
 
     @property
     def texts(self) -> Keys:
