@@ -30,7 +30,8 @@ FORMS = (
     "[5 ROWS PER KEY], [UNTIL NEXT], [UNTIL condition], "
     "[SINCE '2024-05-01'], [EXTENT region NOW], [EXTENT region RANGE 1 HOUR], "
     "[NEARBY (SELECT location FROM sites) ROWS 5], [NEARBY (SELECT location FROM sites) WITHIN 100 NOW], "
-    "[TESSELLATE BY (SELECT region FROM t) ROWS 10] or [TESSELLATE BY column ROWS 10], each also with EVERY 10 SECONDS"
+    "[TESSELLATE BY (SELECT region FROM t) ROWS 10] or [TESSELLATE BY column ROWS 10], "
+    "each also with EVERY 10 SECONDS"
 )
 
 
