@@ -93,7 +93,7 @@ class MergeNearest(Taker):
     def _advanced(self, lists: list[Batch]) -> pa.Table:
         self.lists.make_room(max(batch.shard for batch in lists) + 1)
         new = Fresh.concat([self._taken(batch.shard, batch.table) for batch in lists])
-        ticks = np.unique(new.tick)
+        ticks = np.unique(new.tick[np.append(True, np.diff(new.tick) != 0)])  # in runs, as ticks were told
         new = new._replace(tick=np.searchsorted(ticks, new.tick))
         order = np.argsort(self._codes(new, len(ticks)), kind="stable")
         new = Fresh(*(column[order] for column in new))
@@ -155,9 +155,10 @@ class MergeNearest(Taker):
 
     def _moments(self, new: Fresh, ticks: int) -> Moments:
         """Each query with what was before, then with each of its ticks."""
-        codes = np.unique(new.query * (ticks + 1) + new.tick + 1)
-        queries = codes // (ticks + 1)
-        codes = np.union1d(codes, queries * (ticks + 1))
+        is_first = np.append(True, np.diff(new.query) != 0)
+        befores = new.query[is_first] * (ticks + 1)
+        codes = np.sort(np.concatenate([befores, new.query * (ticks + 1) + new.tick + 1]))
+        codes = codes[np.append(True, np.diff(codes) != 0)]
         return Moments(codes // (ticks + 1), codes % (ticks + 1) - 1)
 
     def _chosen(self, starts: I64, lengths: I64, k: I64) -> tuple[I64, I64]:

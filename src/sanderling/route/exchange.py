@@ -67,6 +67,7 @@ class Exchange:
         if batch.kind == Kind.CLOCK:
             for _, own in self.tracts.values():
                 is_everywhere |= np.isin(query, own.queries)
-        numbers = range(self.partitions) if batch.kind == Kind.CLOCK else np.unique(home).tolist()
+        counts = np.bincount(home, minlength=self.partitions)
+        numbers = range(self.partitions) if batch.kind == Kind.CLOCK else np.flatnonzero(counts).tolist()
         for number in numbers:
             yield number, batch.table.filter(pa.array((home == number) | is_everywhere))

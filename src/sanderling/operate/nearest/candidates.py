@@ -30,22 +30,24 @@ class Candidates:
         region = plan.nearest.region[ids[lists.query]]
         k = plan.nearest.k[ids[lists.query]]
         owner = np.repeat(np.arange(len(region)), lists.length)
-        chosen = self._cut(owner, lists, k, objects) if (lists.length > k).any() else np.arange(len(owner))
+        row, d2 = lists.row, lists.d2
+        if (lists.length > k).any():
+            chosen = self._cut(owner, lists, k, objects)
+            owner, row, d2 = owner[chosen], row[chosen], d2[chosen]
         template_of = plan.regions.template[region]
         for template, constants in zip(plan.templates, plan.constants, strict=True):
             is_mine = template_of == template.id
             if not is_mine.any():
                 continue
-            mine = chosen if is_mine.all() else chosen[is_mine[owner[chosen]]]
-            whose = owner[mine]
-            emission = Emission(
-                lists.tick[whose], region[whose], lists.row[mine], np.ones(len(mine), np.int8)
-            )
+            # Whole lists are not copied where one template has them all.
+            mine = slice(None) if is_mine.all() else np.flatnonzero(is_mine[owner])
+            whose, its_row = owner[mine], row[mine]
+            emission = Emission(lists.tick[whose], region[whose], its_row, np.ones(len(whose), np.int8))
             rows = signed_rows(emission, template, constants, plan.regions, objects.store)
-            key = objects.store.column(plan.stream.key).take(pa.array(lists.row[mine]))
+            key = objects.store.column(plan.stream.key).take(pa.array(its_row))
             schema = candidate_schema(template, plan)
             told = pa.Table.from_arrays(
-                [*rows.columns[:2], pa.array(lists.d2[mine]), key, *rows.columns[3:]], schema=schema
+                [*rows.columns[:2], pa.array(d2[mine]), key, *rows.columns[3:]], schema=schema
             )
             empty = np.flatnonzero(is_mine & (lists.length == 0))
             if len(empty):

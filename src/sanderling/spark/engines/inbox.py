@@ -20,7 +20,7 @@ from pyspark import TaskContext
 from pyspark.sql import SparkSession
 
 from sanderling.batches import Batch
-from sanderling.route.parcels import batch_in, parcel_of, pieces_of_batch
+from sanderling.route.parcels import batch_in, parcel_of, put_parcel
 
 # How Spark calls the number of the batch that a task belongs to.
 BATCH = "streaming.sql.batchId"
@@ -50,9 +50,8 @@ class Inbox:
         place = Path(self.folder, str(batch_now() if number is None else number))
         place.mkdir(parents=True, exist_ok=True)
         path = place / uuid.uuid4().hex
-        with open(path, "wb") as file:
-            for piece in pieces_of_batch(batch, is_compressed=False):
-                file.write(piece)
+        with pa.OSFile(str(path), "wb") as file:
+            put_parcel(batch, file)
         return NAME + os.fsencode(path)
 
     def clear(self, batch: int) -> None:
