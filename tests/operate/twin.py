@@ -6,9 +6,11 @@ Rows are tuples (query, values…). Slow, obvious, and sharing nothing with the 
 from __future__ import annotations
 
 import math
+import operator
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from fractions import Fraction
 from functools import cmp_to_key, partial
 from typing import Any
@@ -89,6 +91,9 @@ def answer(node: Node, world: World, tick: int) -> Bag:
             return answer(child, world, tick // refresh.every_us * refresh.every_us)
         case nodes.Persisting():
             return _persisting(node, [answer(node.child, world, t) for t in range(tick + 1)], world)
+        case nodes.Ticking():
+            rows = answer(node.child, world, tick)
+            return Counter({row: n for row, n in rows.items() if _is_ticking(node, row, tick, world)})
         case nodes.First():
             return _first(node, answer(node.child, world, tick), world)
 
@@ -283,6 +288,23 @@ def _persisting(node: nodes.Persisting, answers: list[Bag], world: World) -> Bag
         mine = {node.tick_us * t: [r for r in rows if r[0] == query] for t, rows in enumerate(answers)}
         bag.update(persistent(asked, mine, node.tick_us))
     return bag
+
+
+def _is_ticking(node: nodes.Ticking, row: Row, tick: int, world: World) -> bool:
+    """Whether a tick is within all bounds; times are microseconds, or seconds."""
+    for bound in node.bounds:
+        at = 0 if bound.base is None else world.computed(bound.base, row[0], row[1:])
+        if at is None or at is NAN or (isinstance(at, float) and math.isinf(at)):
+            return False
+        if not isinstance(at, datetime):
+            at = round(at * 1e6)
+        else:
+            at = (at - datetime(1970, 1, 1)) // timedelta(microseconds=1)
+        at += world.computed(bound.shift, row[0], ())
+        signs = (operator.lt, operator.le) if bound.is_upper else (operator.gt, operator.ge)
+        if not signs[0 if bound.is_open else 1](tick, at):
+            return False
+    return True
 
 
 def _goes_on(condition: Expression, query: int, world: World, before: Row, row: Row) -> Any:

@@ -17,6 +17,7 @@ from .shapes import Everywhere, Shape
 from .windows import Focal, Nearby, Now, Window
 
 NOW, EVERYWHERE = Now(), Everywhere()
+TICK = "TICK()"  # in a row, and in a group: the tick at which it is looked at, in microseconds
 
 
 @dataclass(frozen=True)

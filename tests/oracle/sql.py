@@ -27,6 +27,7 @@ from .oracle import (
 from .past import Past, Stream, is_inside
 from .persistency import persistent
 from .select import (
+    TICK,
     Derived,
     Join,
     Looked,
@@ -87,11 +88,12 @@ def rows(query: Query, past: Past, tick: int) -> list[Row]:
     if isinstance(query, SetOperation):
         kept = set_operation(query, rows(query.left, past, tick), rows(query.right, past, tick))
         return kept if query.first is None else first(kept, query.names, query.orders, query.first)
-    found = [line for line in lines(query.source, past, tick) if satisfies(query, line)]
+    known = ({**line, TICK: tick} for line in lines(query.source, past, tick))
+    found = [line for line in known if satisfies(query, line)]
     if query.nearest is not None:
         found = nearest(query.nearest, query.source, found, past, tick)
     if query.groups is not None:
-        found = [group for group in grouped(query, found) if is_had(query, group)]
+        found = [group for group in grouped(query, found) if is_had(query, {**group, TICK: tick})]
     told = [tuple(comparable(item.value(line)) for _, item in query.items) for line in found]
     if query.is_distinct:
         told = list(dict.fromkeys(told))

@@ -6,6 +6,7 @@ from .brackets import Refresh
 from .oracle import stale_tick, tick_end
 from .past import Past
 from .select import (
+    TICK,
     Derived,
     Join,
     Looked,
@@ -140,6 +141,7 @@ def is_of_time(part: Query | Source) -> bool:
             return is_of_time(query)
         case SetOperation() | Join():
             return is_of_time(part.left) or is_of_time(part.right)
-        case Select():
-            return is_of_time(part.source)
+        case Select(where=where, having=having):
+            asked = (condition.sql for condition in (where, having) if condition is not None)
+            return any(TICK in sql for sql in asked) or is_of_time(part.source)
     return False

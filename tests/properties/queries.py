@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from tests.oracle.oracle import Values
 from tests.oracle.select import (
+    TICK,
     Derived,
     Expression,
     Join,
@@ -41,6 +42,7 @@ from tests.properties.expressions import (
     ROUGH,
     TEXT,
     WHOLE,
+    both,
     condition,
     expression,
     made,
@@ -58,6 +60,7 @@ KINDS = (
     "fences", "table", "left join", "using", "streams", "distance", "derived", "from query", "union",
     "set operation", "with", "groups", "total", "having", "distinct", "first", "stddev", "at", "brackets",
     "refresh", "persistency", "nn", "synchronize", "nearby", "tessellate",
+    "tick",
 )  # fmt: skip
 
 
@@ -476,7 +479,40 @@ def plain(chance: Chance, grammar: Grammar, source: Source) -> Select:
     is_now = isinstance(source, Readings) and of_now(source) and source.fences is None
     if is_now and grammar.has(chance, "nearest", 3):
         nearest = neighbours(chance, grammar.scene)
+    elif grammar.has(chance, "tick", 5):
+        where = while_it_ticks(chance, where, scope)
     return Select(named(chosen), source, where, nearest)
+
+
+def while_it_ticks(chance: Chance, where: Expression | None, scope: list[Expression]) -> Expression | None:
+    """Beside AND, a condition that turns true, or false, as time passes."""
+    numbers = of_kind(scope, NUMBER, WHOLE)
+    if not numbers:
+        return where
+    # Times come most often: others are of 1970.
+    times = [part for part in numbers if last_name(part) in ("ts", "PREVIOUS(a.ts)")] or numbers
+    found = ticking(chance, chance.choice([*times, *times, chance.choice(numbers)]))
+    if where is None:
+        return found
+    return made("({0}) AND {1}", both, where, found, kind=FLAG, is_strict=False)
+
+
+def ticking(chance: Chance, of: Expression) -> Expression:
+    """TICK() beside seconds since 1970, to the microsecond."""
+    seconds = chance.constant([3, 0, 1, 2, 7, 0.5])
+    sign = chance.choice([">", "<=", ">=", "<"])
+    compare, us = COMPARISONS[sign], round(seconds * SECOND)
+    pattern = chance.choice([f"TICK() - {{0}} {sign} {seconds}", f"NOT ({{0}} + {seconds} {sign} TICK())"])
+    is_not = pattern.startswith("NOT")
+
+    def holds(row: Values) -> bool | None:
+        value: Any = of.value(row)
+        if value is None:
+            return None
+        tick, moment = row[TICK], round(value * SECOND) + us
+        return not compare(moment, tick) if is_not else bool(compare(tick, moment))
+
+    return Expression(pattern.format(of.sql), holds, kind=FLAG)
 
 
 def of_now(source: Readings) -> bool:
@@ -537,8 +573,18 @@ def grouped(chance: Chance, grammar: Grammar, source: Source, is_total: bool) ->
     having = None
     if grammar.has(chance, "having", 4):
         having = had(chance, summed(chance, grammar, scope, sums, is_rough=False))
+    if grammar.has(chance, "tick", 6):
+        where = while_it_ticks(chance, where, scope)
+    if grammar.has(chance, "tick", 6):
+        known = [sum_.as_expression(NUMBER) for sum_ in sums.values() if is_exact_number(sum_)]
+        having = ticking(chance, chance.choice(known)) if known and having is None else having
     shown = [group.of_group() for group in groups if chance.integer(1, 5) > 1]
     return Select(named([*shown, *told]), source, where, None, groups, tuple(sums.values()), having)
+
+
+def is_exact_number(sum_: Sum) -> bool:
+    is_number = sum_.argument is None or sum_.argument.kind in (NUMBER, WHOLE) or sum_.kind == "COUNT"
+    return is_number and sum_.kind != "STDDEV"
 
 
 def summed(

@@ -32,6 +32,7 @@ FINISHED = [
     "SELECT id FROM objects INTERSECT ALL SELECT id FROM objects WINDOW 5 seconds",
     "SELECT id, speed FROM objects INSIDE (0, 0, 4, 4) PERSISTENCY 2 SECONDS GRACE 1 SECOND",
     "SELECT id, kind, n FROM objects PERSISTENCY 1 SECOND PER (kind, id) WHILE n >= PREVIOUS(n)",
+    "SELECT id, kind FROM objects WHERE TICK() - ts > 2",
     "SELECT id, n FROM objects WHERE n > 0 UNION ALL SELECT id, n FROM objects INSIDE (0, 0, 2)",
 ]
 HALF = [
@@ -39,6 +40,8 @@ HALF = [
     " GROUP BY kind",
     "SELECT kind FROM objects PERSISTENCY 2 SECONDS GRACE 2 SECONDS",
     "SELECT COUNT(*) AS c FROM (SELECT id FROM objects INSIDE (0, 0, 3) PERSISTENCY 2 SECONDS) AS a",
+    "SELECT kind, COUNT(*) AS c FROM objects WHERE TICK() >= ts + 2 GROUP BY kind"
+    " HAVING TICK() - MAX(ts) < 5",
     "SELECT s.kind FROM objects o JOIN sites s ON o.kind = s.kind",
     "SELECT b.id FROM objects a LEFT JOIN (SELECT id FROM objects WHERE speed > 1) AS b ON a.id = b.id",
     "WITH w AS (SELECT id, kind FROM objects) SELECT a.id, b.kind FROM (SELECT DISTINCT id, kind FROM w) AS a"

@@ -26,6 +26,7 @@ from sanderling.operate.sql.signed import Signed
 from sanderling.operate.sql.union import Union
 from sanderling.operate.synchronize.sample import Sample
 from sanderling.operate.tessellate.latest import Latest
+from sanderling.operate.tick.ticking import Ticking
 from sanderling.operate.trajectory.company import Company
 from sanderling.operate.tree.changes import Changes
 from sanderling.operate.trigger.sighted import Sighted
@@ -73,6 +74,8 @@ def operator_of(
             return SetOperation(node)
         case nodes.Persisting():
             return Persisting(node, constants)
+        case nodes.Ticking():
+            return Ticking(node, constants)
         case nodes.Sample():
             return Sample(node)
         case nodes.Match():

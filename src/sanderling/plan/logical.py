@@ -323,6 +323,7 @@ def with_children(node: Node, children: Sequence[Node]) -> Node:
             | nodes.Distinct()
             | nodes.First()
             | nodes.Persisting()
+            | nodes.Ticking()
             | nodes.Sample()
         ):
             return replace(node, child=children[0])
@@ -386,6 +387,9 @@ def with_expressions(node: Node, change: Callable[[Expression], Expression]) -> 
             return replace(node, count=change(count))
         case nodes.Persisting(stay=stay, grace=grace, goes_on=goes_on):
             return replace(node, stay=change(stay), grace=change(grace), goes_on=goes_on and change(goes_on))
+        case nodes.Ticking(bounds=bounds):
+            found = (replace(b, base=b.base and change(b.base), shift=change(b.shift)) for b in bounds)
+            return replace(node, bounds=tuple(found))
         case nodes.Solve(rest=Expression() as rest):
             return replace(node, rest=change(rest))
         case nodes.Match():

@@ -303,6 +303,34 @@ class Persisting:
 
 
 @dataclass(frozen=True, slots=True)
+class TickBound:
+    """A tick is after a moment of a row, or before it; not at it, if `is_open`.
+
+    The moment is a time, or seconds since 1970, that is computed of the row (None: 1970), and then shifted by
+    microseconds, of constants alone. A row whose moment is NULL is not there.
+    """
+
+    base: Expression | None
+    shift: Expression
+    is_upper: bool
+    is_open: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Ticking:
+    """Rows at the ticks that are within all of their bounds."""
+
+    child: Node
+    bounds: tuple[TickBound, ...]
+    tick_us: int
+    words: str = field(default="", compare=False)
+
+    @property
+    def types(self) -> tuple[SqlType, ...]:
+        return self.child.types
+
+
+@dataclass(frozen=True, slots=True)
 class Sample:
     """The rows as they were when they were last looked at; before the first look none."""
 
@@ -481,6 +509,7 @@ Node = (
     | Union
     | SetOperation
     | Persisting
+    | Ticking
     | Sample
     | Solve
     | Match

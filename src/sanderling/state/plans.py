@@ -35,6 +35,8 @@ from sanderling.plans.nodes import (
     Solve,
     Sum,
     TableRows,
+    TickBound,
+    Ticking,
     TimeBound,
     Union,
     Value,
@@ -64,7 +66,8 @@ CLASSES: tuple[type, ...] = (
     RowsPerKey, Until, UntilNext, Refresh, Aggregate, Branch,
     Company, Distinct, DistanceBound, Exchange, First, FocalPoints, Join, Latest, Near, Neighbours,
     Order, Persisting, Sample, Select, SetOperation, Solve, Sum, TableRows, TimeBound, Union, Value, Variable,
-    Replaced, Replacement, Match, PatternBound, PatternStep, Position, ShownOfRun,
+    Replaced, Replacement, Match, PatternBound, PatternStep, Position, ShownOfRun, TickBound,
+    Ticking,
 )  # fmt: skip
 PLANS = Encoding(*CLASSES)
 

@@ -192,6 +192,7 @@ class Tree:
             | nodes.First
             | nodes.SetOperation
             | nodes.Persisting
+            | nodes.Ticking
             | nodes.Sample
             | nodes.Company,
         )

@@ -43,7 +43,9 @@ class TreeWords:
         children = children_of(node)
         below = (
             outputs
-            if isinstance(node, nodes.Distinct | nodes.First | nodes.Persisting | nodes.Sample)
+            if isinstance(
+                node, nodes.Distinct | nodes.First | nodes.Persisting | nodes.Sample | nodes.Ticking
+            )
             else None
         )
         return Outline(
@@ -118,6 +120,8 @@ class TreeWords:
                 return f"{kind} all" if is_all else kind
             case nodes.Persisting():
                 return self._persisting(node)
+            case nodes.Ticking(words=words):
+                return f"as time passes: {words}"
             case nodes.Sample(refresh=refresh):
                 return f"looked at {refresh.words}"
             case nodes.Company():

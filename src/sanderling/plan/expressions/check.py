@@ -243,6 +243,10 @@ def not_allowed(n: exp.Expr, scope: Scope) -> QueryError:
         return scope.refuse(
             n, "query.unsupported", "INSIDE stands in WHERE only", "write WHERE location INSIDE …"
         )
+    if name.upper() == "TICK" and isinstance(n, exp.Anonymous):
+        message = "TICK() is compared in WHERE or HAVING, by itself or beside AND, and is no column"
+        hint = "write WHERE TICK() - ts > INTERVAL '5' MINUTE; each update has its tick beside it"
+        return scope.refuse(n, "query.bad_tick", message, hint)
     if isinstance(n, Length):
         hint = "write DISTANCE(a, b) <= 5 KM; a column gets a name by AS"
         return scope.refuse(n, "query.bad_unit", "a length is compared with a DISTANCE", hint)
@@ -253,7 +257,7 @@ def not_allowed(n: exp.Expr, scope: Scope) -> QueryError:
         hint = "GROUP BY, or ORDER BY … LIMIT, may do it"
         return scope.refuse(n, "query.unsupported", f"{name.upper()} is not supported", hint)
     if isinstance(n, functions.NOT_PURE) or name.lower() in functions.NOT_PURE_NAMES:
-        hint = "an answer is a function of the readings alone; use the reading's own time, or PERSISTENCY"
+        hint = "an answer is a function of the readings alone; use the reading's time, or TICK(), the tick's"
         return scope.refuse(n, "query.not_deterministic", f"{name.upper()} changes by itself", hint)
     if isinstance(n, exp.Query) or n.find(exp.Query):
         hint = "join it: JOIN (SELECT DISTINCT …) AS name ON …, or LEFT JOIN … WHERE its key IS NULL for NOT"

@@ -14,6 +14,7 @@ from sanderling.language.statements import Bracket, InsideTarget, NearestTarget,
 from sanderling.plan.expressions.check import span_of
 from sanderling.plan.expressions.distances import is_distance, nearness, taken_apart, uses_of, written_out
 from sanderling.plan.expressions.lengths import settle_lengths
+from sanderling.plan.expressions.moments import has_tick
 from sanderling.plan.expressions.neighbours import is_nn, ranking_of
 from sanderling.plan.names.sides import Derived, RowScope, Side, Uses, different_spaces, in_another_space
 from sanderling.plan.query.grouping import Grouping, has_aggregates, is_of_rows
@@ -284,6 +285,10 @@ class Block:
             link = self._link(condition) if len(owners) > 1 and not is_outer else None
             if link is not None:
                 links.append(link)
+            elif self.nearest and has_tick(condition):
+                message = "kNN beside TICK() is not supported"
+                hint = "put one of them into a query in FROM: (SELECT …) AS name"
+                raise self.scope.refuse(condition, "query.unsupported", message, hint)
             elif self.nearest and len(owners) <= 1 and isinstance(self.sides[one].relation, Stream):
                 below.setdefault(one, []).append(written_out(condition, self.scope))  # the nearest of those
             else:

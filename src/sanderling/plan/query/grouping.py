@@ -18,11 +18,13 @@ from sanderling.plan.expressions.check import (
     span_of,
 )
 from sanderling.plan.expressions.distances import is_distance, written_out
+from sanderling.plan.expressions.moments import has_tick, parts_of
 from sanderling.plan.expressions.rewrite import for_engine
 from sanderling.plan.expressions.written import cast, plain, selected
 from sanderling.plan.logical import filtered
 from sanderling.plan.names.sides import Derived, GroupScope, RowScope, Side
 from sanderling.plan.query.selects import SelectPlanner
+from sanderling.plan.query.ticking import ticking
 from sanderling.plans import nodes
 from sanderling.plans.columns import constant_name
 from sanderling.plans.expression import Expression
@@ -68,7 +70,9 @@ class Grouping:
         if distinct is not None and distinct.args.get("on"):
             hint = "write DISTINCT alone, or GROUP BY"
             raise scope.refuse(distinct.args["on"], "query.unsupported", "DISTINCT ON is not supported", hint)
-        node, condition = filtered(node, self.selects.conditions(where, scope, self.constants)), None
+        timed, still = _by_tick(where)
+        node, condition = filtered(node, self.selects.conditions(still, scope, self.constants)), None
+        node = ticking(self.selects, self.constants, node, timed, scope)
         items = list(select.expressions)
         orders = self._orders(select, items, scope)
         above: Scope = scope
@@ -79,7 +83,9 @@ class Grouping:
             orders = [(grouped.replaced(o), d, f) for o, d, f in orders]
             having = select.args.get("having")
             chosen = [_by_items(having.this, select.expressions, grouped.columns)] if having else []
-            condition = self.selects.where([grouped.replaced(c) for c in chosen], above, self.constants)
+            timed, still = _by_tick([grouped.replaced(c) for c in chosen])
+            node = ticking(self.selects, self.constants, node, timed, above)
+            condition = self.selects.where(still, above, self.constants)
         elif select.args.get("having"):
             hint = "write WHERE, or aggregate something"
             raise scope.refuse(
@@ -289,6 +295,12 @@ class _Grouped:
             column.meta.update({"start": span.start, "end": span.end - 1})
         column.meta["group"] = place
         return column
+
+
+def _by_tick(conditions: Sequence[exp.Expr]) -> tuple[list[exp.Expr], list[exp.Expr]]:
+    """Those that change by themselves as time passes, and the others."""
+    parts = [part for condition in conditions for part in parts_of(condition)]
+    return [p for p in parts if has_tick(p)], [p for p in parts if not has_tick(p)]
 
 
 def _meant(

@@ -113,7 +113,7 @@ def key_of(node: Node, table_of: Callable[[str], Table | None]) -> Keys | None:
             return None if one is None or other is None else (*one, *(width + place for place in other))
         case nodes.Aggregate(_, groups):
             return tuple(range(len(groups)))
-        case nodes.Distinct(child) | nodes.First(child) | nodes.Sample(child):
+        case nodes.Distinct(child) | nodes.First(child) | nodes.Sample(child) | nodes.Ticking(child):
             return key_of(child, table_of)
         case nodes.Persisting(keys=keys):
             return keys
