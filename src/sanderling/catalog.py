@@ -57,6 +57,21 @@ class Stream:
 
 
 @dataclass(frozen=True, slots=True)
+class Archiving:
+    """A declared archive: of which stream, where, and how it is cut and kept."""
+
+    name: str
+    stream: Stream
+    path: str
+    flush_us: int  # a multiple of the tick: so long are blocks
+    snapshot_us: int  # a multiple of the flush: keyframes are so far apart
+    sample: int = 1  # of the last store: of each object every so many-th reading
+    keep_us: int | None = None  # None: for ever
+    detail: str = "readings"  # or snapshots: keyframes alone
+    late: str = "drop"  # or keep: apart
+
+
+@dataclass(frozen=True, slots=True)
 class History:
     """Every row that a table has had, in the order they came. Times are in microseconds.
 

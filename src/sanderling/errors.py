@@ -91,6 +91,10 @@ class InternalError(SanderlingError):
     """A fault of ours."""
 
 
+def with_article(noun: str) -> str:
+    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """A hint with the nearest known name, or the list of them, or nothing."""
     names = sorted(set(known))

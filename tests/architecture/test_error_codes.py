@@ -13,14 +13,14 @@ SOURCE = ROOT / "src" / "sanderling"
 TESTS = ROOT / "tests"
 REFERENCE = ROOT / "docs" / "language.md"
 
-CODE = re.compile(r"(query|config|data|state|session|internal|auth|limit|request)\.[a-z][a-z0-9_]*")
+CODE = re.compile(r"(query|config|data|state|session|history|internal|auth|limit|request)\.[a-z][a-z0-9_]*")
 
 # Codes that are put together, and what they can become.
 EXPANDED: dict[str, tuple[str, ...]] = {
     "query.negative_{}": ("query.negative_radius", "query.negative_length"),
     "query.unknown_{}": (
         "query.unknown_stream", "query.unknown_table", "query.unknown_region", "query.unknown_query",
-        "query.unknown_trigger", "query.unknown_pattern",
+        "query.unknown_trigger", "query.unknown_pattern", "query.unknown_archive",
     ),
 }  # fmt: skip
 

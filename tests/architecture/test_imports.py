@@ -29,7 +29,7 @@ ALLOWED: dict[str, set[str]] = {
     "language": {"clock", "errors", "plans", "space", "types"},
     "plan": {
         "arrays", "batches", "catalog", "clock", "errors", "figures", "ingest", "language", "macros",
-        "plans", "relational", "space", "types",
+        "plans", "relational", "space", "storage", "types",
     },
     # what planning gives, and all the rest takes
     "plans": {"arrays", "catalog", "clock", "figures", "space", "types"},
@@ -49,6 +49,8 @@ ALLOWED: dict[str, set[str]] = {
     "kernels": {"arrays", "space"},
     # how far, and which places a region holds; compiled into kernels
     "space": {"arrays", "kernels"},
+    # the past, on disk
+    "storage": {"arrays", "batches", "catalog", "clock", "errors", "state", "types"},
     "state": {"catalog", "errors", "plans", "route", "types"},
     # what puts them together
     "pipeline": {"batches", "merge", "operate", "plans", "route"},
@@ -79,6 +81,7 @@ ALLOWED: dict[str, set[str]] = {
 # plan → ingest      CREATE TABLE reads its file when it is declared (plan/planner.py, load_table)
 # plan → batches     a trigger's branches ask for the time that a reading carries (plan/trigger/branches.py)
 # space → kernels    the decorator of kernels/jit.py, and nothing else
+# plan → storage     DESCRIBE ARCHIVE reads what is on disk (plan/archives.py)
 # deliver → ingest   a late reading is shown as its sender wrote it, read again from its slice
 # session → server   session.serve(…) starts one; it is imported when it is called
 # demo → operate, merge, state   a rehearsal has no Spark between the stages (demo/rehearse.py)
@@ -88,6 +91,7 @@ OWNERS: dict[str, str] = {
     "pyspark": "spark/",
     "numba": "kernels/jit.py",
     "duckdb": "relational.py",
+    "deltalake": "storage/delta.py",
     "fastapi": "server/",
     "starlette": "server/",
     "uvicorn": "server/",

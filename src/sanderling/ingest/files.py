@@ -62,6 +62,15 @@ def find_files(path: str, data: Path | None = None) -> tuple[SourceFile, ...]:
     return tuple(replace(_readable(name), path=os.path.realpath(name)) for name in names)
 
 
+def place_to_write(path: str, data: Path | None) -> str:
+    """Where something is to be written that a statement names; it does not lead out of `data`."""
+    if data is None:
+        return os.path.abspath(path)
+    written = os.path.normpath(os.path.join(os.path.realpath(data), path))
+    _refuse_outside(path, written, data)
+    return written
+
+
 def refuse_no_folder(data: Path | None) -> None:
     if data is not None and not data.is_dir():
         raise ConfigError(

@@ -11,6 +11,11 @@ STATEMENTS = (
     "DESCRIBE QUERY, EXPLAIN or AT"
 )
 
+DESCRIBED = (
+    "write DESCRIBE QUERY, DESCRIBE TRIGGER, DESCRIBE PATTERN, DESCRIBE REGION or DESCRIBE ARCHIVE, "
+    "and a name"
+)
+
 FORMS: dict[tuple[str, ...], str] = {
     ("CREATE", "STREAM"): (
         "write CREATE STREAM name (column TYPE, …) KEY column TIME column LOCATION (x, y) [ON GLOBE] "
@@ -29,16 +34,23 @@ FORMS: dict[tuple[str, ...], str] = {
         "write CREATE TRIGGER name FOR stream AS V1, stream AS V2 WHEN condition [SELECT …] "
         "[REPORT ALL | FIRST] [WITH (option = value, …)]"
     ),
-    ("CREATE",): "write CREATE STREAM, CREATE TABLE, CREATE REGION or CREATE TRIGGER",
+    ("CREATE", "ARCHIVE"): (
+        "write CREATE ARCHIVE name OF stream WITH (path = 'folder', keep = '90 days', snapshot = '1 hour')"
+    ),
+    ("CREATE",): "write CREATE STREAM, CREATE TABLE, CREATE REGION, CREATE ARCHIVE or CREATE TRIGGER",
     ("DROP",): (
-        "write DROP STREAM, DROP TABLE, DROP REGION, DROP QUERY, DROP TRIGGER or DROP PATTERN, and a name"
+        "write DROP STREAM, DROP TABLE, DROP REGION, DROP ARCHIVE, DROP QUERY, DROP TRIGGER or DROP PATTERN, "
+        "and a name"
     ),
     ("INSERT",): "write INSERT INTO table [(column, …)] VALUES (constant, …), …",
     ("DELETE",): "write DELETE FROM table [WHERE condition]",
     ("REFRESH",): "write REFRESH TABLE and its name",
-    ("SHOW",): "write SHOW STREAMS, SHOW TABLES, SHOW REGIONS, SHOW QUERIES, SHOW TRIGGERS or SHOW PATTERNS",
-    ("DESCRIBE",): "write DESCRIBE QUERY, DESCRIBE TRIGGER, DESCRIBE PATTERN or DESCRIBE REGION, and a name",
-    ("DESC",): "write DESCRIBE QUERY, DESCRIBE TRIGGER, DESCRIBE PATTERN or DESCRIBE REGION, and a name",
+    ("SHOW",): (
+        "write SHOW STREAMS, SHOW TABLES, SHOW REGIONS, SHOW ARCHIVES, SHOW QUERIES, SHOW TRIGGERS "
+        "or SHOW PATTERNS"
+    ),
+    ("DESCRIBE",): DESCRIBED,
+    ("DESC",): DESCRIBED,
     ("EXPLAIN",): "write EXPLAIN and a query's name",
     ("REGISTER", "PATTERN"): (
         "write REGISTER PATTERN name AS WITH step AS (SELECT …), … SELECT … FROM step "

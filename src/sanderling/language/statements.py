@@ -236,6 +236,14 @@ class CreateTable:
 
 
 @dataclass(frozen=True, slots=True)
+class CreateArchive:
+    name: Name
+    stream: Name
+    options: dict[str, tuple[Name, Value]]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class CreateRegion:
     name: Name
     coverage: Coverage
@@ -276,14 +284,14 @@ TableChange = InsertInto | DeleteFrom | RefreshTable
 
 @dataclass(frozen=True, slots=True)
 class Drop:
-    kind: str  # STREAM, TABLE, REGION, QUERY, TRIGGER or PATTERN
+    kind: str  # STREAM, TABLE, REGION, ARCHIVE, QUERY, TRIGGER or PATTERN
     name: Name
     span: Span
 
 
 @dataclass(frozen=True, slots=True)
 class Show:
-    kind: str  # STREAMS, TABLES, REGIONS, QUERIES, TRIGGERS or PATTERNS
+    kind: str  # STREAMS, TABLES, REGIONS, ARCHIVES, QUERIES, TRIGGERS or PATTERNS
     span: Span
 
 
@@ -295,6 +303,12 @@ class DescribeQuery:
 
 @dataclass(frozen=True, slots=True)
 class DescribeRegion:
+    name: Name
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class DescribeArchive:
     name: Name
     span: Span
 
@@ -424,11 +438,13 @@ Statement = (
     CreateStream
     | CreateTable
     | CreateRegion
+    | CreateArchive
     | TableChange
     | Drop
     | Show
     | DescribeQuery
     | DescribeRegion
+    | DescribeArchive
     | Explain
     | RegisterQueries
     | Registration

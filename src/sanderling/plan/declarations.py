@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sanderling.catalog import Column, Stream
-from sanderling.clock import duration_us
+from sanderling.clock import duration_us, show_duration, tick_end
 from sanderling.errors import QueryError, did_you_mean
 from sanderling.language.grammar.dialect import unknown_type
 from sanderling.language.statements import ColumnDef, CreateStream, CreateTable, Name, Span, Value
@@ -216,6 +216,45 @@ class Declarations:
                 "query.bad_option", f'no format is named "{text}"', hint, options["format"].span
             )
         return text.lower() if text else ""
+
+    def duration_option(self, options: dict[str, Value], key: str, default: int) -> int:
+        """More than none."""
+        found = self._duration(options, key, default)
+        if key in options and found == 0:
+            raise self.refuse(
+                "query.bad_option", f"{key} cannot be 0", f"{key} = '1 hour'", options[key].span
+            )
+        return found
+
+    def multiple_option(
+        self, options: dict[str, Value], key: str, default: int, of_us: int, what: str
+    ) -> int:
+        """A duration that is so many times another; the default is made so."""
+        if key not in options:
+            return tick_end(max(default, of_us), of_us)
+        found = self.duration_option(options, key, default)
+        if found % of_us:
+            hint = f"{what} is {show_duration(of_us)}: take some of them"
+            message = f"{key} is no multiple of {what}: {options[key].value}"
+            raise self.refuse("query.bad_option", message, hint, options[key].span)
+        return found
+
+    def count_option(self, options: dict[str, Value], key: str, default: int) -> int:
+        if key not in options:
+            return default
+        value = options[key]
+        if type(value.value) is not int or not 1 <= value.value < 2**31:
+            hint = f"{key} = 10"
+            raise self.refuse("query.bad_option", f"{key} is a whole number, 1 or more", hint, value.span)
+        return value.value
+
+    def word_option(self, options: dict[str, Value], key: str, known: tuple[str, ...]) -> str:
+        """One of these; the first, where nothing is said."""
+        text = self.text_option(options, key)
+        if text is not None and text.lower() not in known:
+            hint = " or ".join(f"{key} = '{word}'" for word in known)
+            raise self.refuse("query.bad_option", f'{key} is not "{text}"', hint, options[key].span)
+        return known[0] if text is None else text.lower()
 
     def _duration(self, options: dict[str, Value], key: str, default: int) -> int:
         if key not in options:

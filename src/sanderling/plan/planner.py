@@ -12,7 +12,7 @@ import numpy as np
 
 from sanderling.catalog import History, Names, Stream, Table
 from sanderling.clock import LAST_US, tick_end, time_of
-from sanderling.errors import ODD_CHARACTER, QueryError, SanderlingError, did_you_mean
+from sanderling.errors import ODD_CHARACTER, QueryError, SanderlingError, did_you_mean, with_article
 from sanderling.figures.figures import Tally
 from sanderling.ingest.query_rows import QueryRows, load_queries
 from sanderling.language import parse_script, read_script
@@ -21,11 +21,13 @@ from sanderling.language.shapes import constant_of, grouped
 from sanderling.language.statements import (
     At,
     Coverage,
+    CreateArchive,
     CreateRegion,
     CreateStream,
     CreateTable,
     CreateTrigger,
     DeleteFrom,
+    DescribeArchive,
     DescribeQuery,
     DescribeRegion,
     Drop,
@@ -42,6 +44,9 @@ from sanderling.language.statements import (
     Statement,
     TableChange,
 )
+from sanderling.plan.archives import Archives
+from sanderling.plan.archives import described as described_archive
+from sanderling.plan.archives import shown as shown_archives
 from sanderling.plan.build.build import build_plan
 from sanderling.plan.declarations import QUERIES_OPTIONS, TABLE_OPTIONS, Declarations
 from sanderling.plan.explain.explain import explain_query
@@ -61,6 +66,8 @@ from sanderling.plan.rules import RULES
 from sanderling.plan.trigger.triggers import read_trigger
 from sanderling.plans import trigger_space
 from sanderling.plans.plan import ALWAYS, NEVER, Plan
+
+Describing = DescribeQuery | DescribeRegion | DescribeArchive
 
 
 class Planner:
@@ -86,6 +93,8 @@ class Planner:
             "stream": self.streams, "table": self.tables, "region": self.regions, "query": self.queries
         }  # fmt: skip
         self._folder, self._read, self._data = folder or Path("."), read or read_in(data), data
+        self._archives = Archives(self.streams, data)
+        self._names["archive"] = self._archives.names
         self._relations = Relations(self.streams, self.tables, self.regions, self._kind_of)
         self._selects = SelectPlanner(self._relations)
         self._reader = QueryReader(self._selects, self._query_of, rules)
@@ -175,6 +184,11 @@ class Planner:
                 self._refuse_taken(statement, text)
                 coverage = self._relations.coverage(statement.coverage, text)
                 self.regions.put(statement.name.text, coverage)
+            case CreateArchive():
+                self._refuse_taken(statement, text)
+                self._archives.create(statement, text)
+            case DescribeArchive():
+                return described_archive(self._known(self._archives.names, "archive", statement, text))
             case InsertInto() | DeleteFrom() | RefreshTable():
                 self._change_table(statement, text, at)
             case RegisterQuery() | CreateTrigger() | RegisterPattern():
@@ -186,6 +200,8 @@ class Planner:
             case Drop():
                 self._drop(statement, text, at)
             case Show():
+                if statement.kind == "ARCHIVES":
+                    return shown_archives(self._archives.names.values())
                 return shown(
                     statement.kind, self.streams.values(), self.tables.values(),
                     {name: self.regions.get(name) for name in self.regions}, self.queries.values(),
@@ -207,7 +223,8 @@ class Planner:
 
     def plan(self) -> Plan:
         """What every shard is to do."""
-        return build_plan(self.streams.values(), self.queries.over(self.tables), self.tables)
+        plan = build_plan(self.streams.values(), self.queries.over(self.tables), self.tables)
+        return self._archives.in_(plan)
 
     @contextmanager
     def all_or_nothing(self) -> Iterator[None]:
@@ -239,25 +256,27 @@ class Planner:
         return any(names.has_any(folded) for names in self._names.values())
 
     def _refuse_taken(
-        self, statement: CreateStream | CreateTable | CreateRegion | Registration, text: str
+        self, statement: CreateStream | CreateTable | CreateRegion | CreateArchive | Registration, text: str
     ) -> None:
         name = statement.name
         kind = self._kind_of(name.text)
         if kind:
             place = name.span.place_in(text)
             hint = f"choose another name, or DROP {kind.upper()} {name.text} first"
-            raise QueryError("query.name_taken", f'a {kind} is named "{name.text}" already', hint, place)
+            raise QueryError(
+                "query.name_taken", f'{with_article(kind)} is named "{name.text}" already', hint, place
+            )
 
     def _known(
         self, names: Names[Any] | Queries, kind: str,
-        statement: Drop | DescribeQuery | DescribeRegion | Explain | TableChange | Replace,
+        statement: Drop | Describing | Explain | TableChange | Replace,
         text: str,
     ) -> Any:  # fmt: skip
         name = statement.name
         found, other = names.get(name.text), self._kind_of(name.text)
         if found is None or other != kind:
             hint = (
-                f'"{name.text}" is a {other}'
+                f'"{name.text}" is {with_article(other)}'
                 if other
                 else did_you_mean(name.text, [n for n in names if self._kind_of(n) == kind])
                 or f"there is no {kind} yet"
@@ -411,7 +430,7 @@ class Planner:
         if self._has_any(seen):
             row, kind = next((i, k) for i, n in enumerate(table.names) if (k := self._kind_of(n)))
             raise QueryError(
-                "query.name_taken", f"{table.shown(row)}: a {kind} has this name already",
+                "query.name_taken", f"{table.shown(row)}: {with_article(kind)} has this name already",
                 "choose another name, or drop what has it",
             )  # fmt: skip
 
@@ -420,6 +439,8 @@ class Planner:
         names = self._names["query" if kind in ("trigger", "pattern") else kind]
         found = self._known(names, kind, statement, text)
         self._refuse_in_use(kind, statement.name.text, text, statement.name.span)
+        if kind == "stream":
+            self._archives.refuse_in_use(found.name, statement, text)
         if isinstance(names, Queries):
             names.end(statement.name.text, None if at is None else tick_end(at, found.query.stream.tick_us))
         else:

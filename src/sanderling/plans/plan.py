@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sanderling.catalog import Column, Stream
+from sanderling.catalog import Archiving, Column, Stream
 from sanderling.clock import ALWAYS as ALWAYS
 from sanderling.clock import NEVER as NEVER
 from sanderling.plans.columns import by_place, without_previous
@@ -196,6 +196,7 @@ class StreamPlan:
     focals: pa.Array
     nearest: Nearest = NO_NEAREST
     version: int = 0  # while a plan lives: the one that changed this part last
+    archive: Archiving | None = None  # where its readings are kept
 
     @property
     def watched(self) -> tuple[str, ...]:

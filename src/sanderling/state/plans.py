@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TypeVar
 
-from sanderling.catalog import Column, Stream
+from sanderling.catalog import Archiving, Column, Stream
 from sanderling.plans.constraint_graph import Compare
 from sanderling.plans.expression import Comparison, Expression
 from sanderling.plans.growth import Gone, Growth, Replacement
@@ -61,7 +61,7 @@ from sanderling.state.sealed import broken, read, write
 T = TypeVar("T")
 
 CLASSES: tuple[type, ...] = (
-    Column, Stream, Compare, Comparison, Expression, Gone, Growth, Nearest, OutputColumn, Plan,
+    Archiving, Column, Stream, Compare, Comparison, Expression, Gone, Growth, Nearest, OutputColumn, Plan,
     PlannedQueries, PlannedTable, PlannedTree, Regions, StreamPlan, Template, Coming, Lasting, Rows,
     RowsPerKey, Until, UntilNext, Refresh, Aggregate, Branch,
     Company, Distinct, DistanceBound, Exchange, First, FocalPoints, Join, Latest, Near, Neighbours,

@@ -16,6 +16,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from sanderling.errors import Place, QueryError, did_you_mean
 from sanderling.language.forms import STATEMENTS
+from sanderling.language.grammar.archives import ArchiveParser
 from sanderling.language.grammar.brackets import BracketParser
 from sanderling.language.grammar.changes import FIRST_WORDS, ChangeParser
 from sanderling.language.grammar.coverages import CoverageParser
@@ -51,9 +52,9 @@ from sanderling.language.statements import (
 from sanderling.types import ALIASES, TYPES
 
 OUR_CLAUSE = TokenType.PREWHERE
-KINDS = ("STREAM", "TABLE", "REGION", "QUERY", "TRIGGER", "PATTERN")
+KINDS = ("STREAM", "TABLE", "REGION", "ARCHIVE", "QUERY", "TRIGGER", "PATTERN")
 NO_TYPES = (TokenType.COMMA, TokenType.L_PAREN, TokenType.R_PAREN, TokenType.STRING, TokenType.NUMBER)
-PLURALS = ("STREAMS", "TABLES", "REGIONS", "QUERIES", "TRIGGERS", "PATTERNS")
+PLURALS = ("STREAMS", "TABLES", "REGIONS", "ARCHIVES", "QUERIES", "TRIGGERS", "PATTERNS")
 
 
 class LocationInside(exp.Expression, exp.Predicate):
@@ -78,6 +79,7 @@ class Sanderling(Spark):
         COMMANDS: ClassVar[set[TokenType]] = set()
 
     class Parser(
+        ArchiveParser,
         BracketParser,
         CoverageParser,
         NearestParser,
@@ -281,8 +283,11 @@ class Sanderling(Spark):
             if self._match_text_seq("SHOW"):
                 return Show(self._one_of(PLURALS), self._span_from(first))
             if self._match_text_seq("DESCRIBE") or self._match_text_seq("DESC"):
-                if self._one_of(("QUERY", "TRIGGER", "PATTERN", "REGION")) == "REGION":
+                kind = self._one_of(("QUERY", "TRIGGER", "PATTERN", "REGION", "ARCHIVE"))
+                if kind == "REGION":
                     return DescribeRegion(self._name("a region's name"), self._span_from(first))
+                if kind == "ARCHIVE":
+                    return self._parse_describe_archive(first)
                 return DescribeQuery(self._name("a query's name"), self._span_from(first))
             if self._match_text_seq("EXPLAIN"):
                 # A query may have this name.
@@ -315,8 +320,10 @@ class Sanderling(Spark):
             return At(time, inner, self._span_from(first))
 
         def _parse_our_create(self, first: Token) -> Statement:
-            kind = self._one_of(("STREAM", "TABLE", "REGION", "TRIGGER"))
-            name = self._name(f"a {kind.lower()}'s name")
+            kind = self._one_of(("STREAM", "TABLE", "REGION", "ARCHIVE", "TRIGGER"))
+            name = self._name(f"{'an' if kind == 'ARCHIVE' else 'a'} {kind.lower()}'s name")
+            if kind == "ARCHIVE":
+                return self._parse_archive(name, first)
             if kind == "TRIGGER":
                 return self._parse_trigger(name, first)
             if kind == "REGION":

@@ -262,11 +262,17 @@ def stream_plan(
         begin=np.maximum(queries.begin[query], came), end=queries.end[query], row=row, gone=gone,
         came=versions, left=versions, wkb=tuple(wkb[i] for i in order) if any(wkb) else (None,) * len(order),
     )  # fmt: skip
-    kept = _all_columns(stream) if is_living else _kept(stream, templates)
+    kept = all_columns(stream) if is_living else _kept(stream, templates)
     return StreamPlan(
         stream, kept, tuple(templates), _constants(parts), regions, focals,
         _nearest(parts, order, nearest_focal),
     )  # fmt: skip
+
+
+def all_columns(stream: Stream) -> tuple[str, ...]:
+    """Beside key, place and gone, which every shard holds anyway."""
+    fixed = {stream.key, stream.x, stream.y, stream.gone}
+    return tuple(c.name for c in stream.columns if c.name not in fixed)
 
 
 def _rows(stream: Stream, parts: list[Numbered], order: I64) -> tuple[I64, I64, I64]:
@@ -329,15 +335,10 @@ def _nearest(parts: list[Numbered], order: I64, focal: I64) -> Nearest:
 
 
 def _kept(stream: Stream, templates: list[Template]) -> tuple[str, ...]:
-    """Columns that some query reads, beside key, place and gone, which every shard holds anyway."""
+    """Columns that some query reads."""
     reads = {name for t in templates for name in t.of_reading}
     reads |= {name for t in templates if t.window is not None for name in t.window.reads}
-    return tuple(name for name in _all_columns(stream) if name in reads or previous_of(name) in reads)
-
-
-def _all_columns(stream: Stream) -> tuple[str, ...]:
-    fixed = {stream.key, stream.x, stream.y, stream.gone}
-    return tuple(c.name for c in stream.columns if c.name not in fixed)
+    return tuple(name for name in all_columns(stream) if name in reads or previous_of(name) in reads)
 
 
 def _column(parts: Iterable[npt.NDArray[Any]], type_: type) -> npt.NDArray[Any]:

@@ -16,7 +16,7 @@ from sanderling.arrays import I64
 from sanderling.catalog import Table
 from sanderling.clock import tick_end
 from sanderling.errors import QueryError
-from sanderling.language.statements import CreateStream, Drop, Statement
+from sanderling.language.statements import CreateArchive, CreateStream, Drop, Statement
 from sanderling.plan.build.build import Templates, build, with_tables
 from sanderling.plan.grow.replacing import Refuse, is_of_several
 from sanderling.plan.grow.table_changes import Read
@@ -86,19 +86,19 @@ class LivingPlan(Planner):
         plan, numbers = build(
             self.streams.values(), self.queries.over(self.tables), self._templates, is_living=True
         )
-        plan = with_tables(plan, self.tables)
+        plan = self._archives.in_(with_tables(plan, self.tables))
         self._settle(plan, cohorts, numbers, 0)
         focals = {s.stream.name: s.focals for s in plan.streams if len(s.focals)}
         return Change(0, plan, np.arange(len(plan.queries)), np.empty(0, np.int64), focals)
 
     def run(self, statement: Statement, text: str) -> Listing | None:
-        is_about_stream = isinstance(statement, CreateStream) or (
-            isinstance(statement, Drop) and statement.kind == "STREAM"
+        is_about_stream = isinstance(statement, CreateStream | CreateArchive) or (
+            isinstance(statement, Drop) and statement.kind in ("STREAM", "ARCHIVE")
         )
         if self._now is not None and is_about_stream:
             raise QueryError(
-                "query.already_running", "streams cannot come and go while the session runs",
-                "declare all streams before it starts", statement.span.place_in(text),
+                "query.already_running", "streams and archives cannot come and go while the session runs",
+                "declare all of them before it starts", statement.span.place_in(text),
             )  # fmt: skip
         return super().run(statement, text)
 
@@ -106,9 +106,8 @@ class LivingPlan(Planner):
         """What every shard is to do, with all that has been said so far."""
         if self._now is None:
             cohorts = self.queries.over(self.tables)
-            return with_tables(
-                build(self.streams.values(), cohorts, Templates(), is_living=True)[0], self.tables
-            )
+            plan = build(self.streams.values(), cohorts, Templates(), is_living=True)[0]
+            return self._archives.in_(with_tables(plan, self.tables))
         if not self._has_news():
             return self._now
         return grown(self._now, self._growth(self._now, Templates(self._templates))[0])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sanderling.catalog import Names, Stream, Table
-from sanderling.errors import Place, QueryError, did_you_mean
+from sanderling.errors import Place, QueryError, did_you_mean, with_article
 from sanderling.language.grammar.dialect import LocationInside
 from sanderling.language.grammar.lines import exterior_of, no_exterior, unit_in
 from sanderling.language.grammar.refusals import instead_of
@@ -84,7 +84,7 @@ class Relations:
             hint = did_you_mean(name, [*others, *self.streams, *self.tables]) or "CREATE STREAM first"
             kind = self.kind_of(name)
             if kind:
-                hint = f'"{name}" is a {kind}; FROM takes a stream'
+                hint = f'"{name}" is {with_article(kind)}; FROM takes a stream'
             place = _place(text, relation, span)
             raise QueryError("query.unknown_stream", f'no stream is named "{name}"', hint, place)
         return found

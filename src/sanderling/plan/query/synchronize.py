@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from sanderling.clock import show_duration
-from sanderling.errors import QueryError, did_you_mean
+from sanderling.errors import QueryError, did_you_mean, with_article
 from sanderling.language.statements import Name, Span, SynchronizeClause
 from sanderling.plan.logical import Scan, nodes_of
 from sanderling.plan.names.sides import Derived
@@ -62,7 +62,11 @@ def _named(work: Work, name: Name, text: str) -> Derived:
         return work.beside(name.text, query)
     kind = relations.kind_of(name.text)
     known = [given.name.name for given in work.names.ready.values()]
-    message = f'"{name.text}" is a {kind}' if kind else f'nothing that can be read is named "{name.text}"'
+    message = (
+        f'"{name.text}" is {with_article(kind)}'
+        if kind
+        else f'nothing that can be read is named "{name.text}"'
+    )
     hint = did_you_mean(name.text, known) or "name steps, or registered queries"
     if kind == "stream":
         hint = f"read it in a step: WITH now AS (SELECT … FROM {name.text}) SYNCHRONIZE now …"

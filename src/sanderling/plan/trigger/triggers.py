@@ -15,7 +15,7 @@ import numpy as np
 from sqlglot import exp
 
 from sanderling.catalog import Stream
-from sanderling.errors import QueryError, did_you_mean
+from sanderling.errors import QueryError, did_you_mean, with_article
 from sanderling.language.parse import deep_recursion, too_deep
 from sanderling.language.statements import CreateTrigger, Name, RegisterQuery, Span
 from sanderling.plan.declarations import Declarations
@@ -119,7 +119,7 @@ class Trigger:
             kind = relations.kind_of(name.text)
             hint = did_you_mean(name.text, relations.streams) or "CREATE STREAM first"
             if kind:
-                hint = f'"{name.text}" is a {kind}; FOR takes a stream'
+                hint = f'"{name.text}" is {with_article(kind)}; FOR takes a stream'
             raise self._refuse("query.unknown_stream", f'no stream is named "{name.text}"', hint, name.span)
         return found
 

@@ -1,0 +1,214 @@
+"""An archive for whoever reads it: another process may be writing it meanwhile.
+
+past/vehicles/  about.json     what it is of                                   (about.py)
+                readings/      period=2024-05-01T08/…parquet   what counted, in blocks
+                snapshots/     at=2024-05-01T08/…parquet       keyframes
+                last/          each object's last reading      late/   what came too late, if it is kept
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from sanderling.arrays import float64_of, int64_of
+from sanderling.batches import TS
+from sanderling.catalog import Stream
+from sanderling.clock import show_time
+from sanderling.errors import StateError
+from sanderling.storage.about import About
+from sanderling.storage.delta import File, Files
+from sanderling.storage.geoparquet import Form
+from sanderling.storage.keyframes import in_order, moved_on
+from sanderling.storage.periods import time_in
+from sanderling.storage.tables import Tables
+
+Bounds = tuple[float, float, float, float]  # x1, y1, x2, y2; edges belong to it
+# What commits tell beside files, in microseconds.
+ARCHIVED_TO, KEPT_FROM = "archived_to", "kept_from"
+
+
+class Group(NamedTuple):
+    """A row group, and which times are in it."""
+
+    first: int
+    last: int
+    file: File
+    number: int
+
+
+class Archive:
+    """What an archive holds, as at the moment it was opened; `refresh` goes on to the newest.
+
+    Promises (tests/storage):
+      one version  compaction and retention beside it change nothing that it gives
+      order        readings come by time, and at one time by key, each once
+      whole ticks  up to `archived_to` everything is there, behind it nothing
+    """
+
+    def __init__(self, folder: Path, about: About):
+        self.folder, self.about = folder, about
+        self.tables = Tables(folder, about)
+        self.form: Form = self.tables.form
+        self.refresh()
+
+    @classmethod
+    def open(cls, path: str | Path) -> Archive:
+        """Of the folder that about.json is in. `history.none`: there is none."""
+        folder = Path(path)
+        return cls(folder, About.read(folder))
+
+    def refresh(self) -> None:
+        # Keyframes first: those of this version are made of readings that the other has.
+        self.tables.snapshots.refresh()
+        self.tables.readings.refresh()
+        self._files = self.tables.readings.all()
+        self.keyframes: dict[int, list[File]] = {}  # by time
+        for file in self.tables.snapshots.all():
+            self.keyframes.setdefault(time_in(file.part), []).append(file)
+
+    # ----- what there is
+
+    @property
+    def stream(self) -> Stream:
+        """As it was declared: columns, key, time, place, tick, stale_after."""
+        return self.about.stream
+
+    @property
+    def tick_us(self) -> int:
+        return self.stream.tick_us
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Of all that readers get: the declared columns, and __ts, the time in microseconds."""
+        return self.form.readings
+
+    @property
+    def archived_to(self) -> int | None:
+        """The last tick that is in; None: nothing is yet."""
+        return self.tables.readings.told(ARCHIVED_TO)
+
+    @property
+    def kept_from(self) -> int | None:
+        """From this time on (it included) any time can be asked for; None: nothing is there yet."""
+        return self.tables.readings.told(KEPT_FROM)
+
+    @property
+    def files(self) -> Sequence[File]:
+        """Of readings, in order of time."""
+        return self._files
+
+    # ----- what was
+
+    def keyframe_before(self, time: int) -> tuple[int, pa.Table]:
+        """The last keyframe at `time` or before, and when that is: each present object's last reading.
+
+        Where there is none yet it is empty, at `kept_from`. `history.not_kept`: before that. Stale objects
+        are in it. In order of time and key.
+        """
+        begin = self._kept_from(time)
+        at = max((at for at in self.keyframes if at <= time), default=None)
+        if at is None:
+            return begin, self.schema.empty_table()
+        found = [self._read(self.tables.snapshots, file) for file in self.keyframes[at]]
+        return at, in_order(pa.concat_tables(found), self.stream.key)
+
+    def _kept_from(self, time: int) -> int:
+        begin = self.kept_from
+        if begin is None or time < begin:
+            when = "nothing yet" if begin is None else f"what was from {show_time(begin)} on"
+            raise StateError("history.not_kept", f"{self.folder} keeps {when}", "ask for a later time")
+        return begin
+
+    def readings(
+        self, after: int, up_to: int, bounds: Bounds | None = None, keys: pa.Array | None = None
+    ) -> Iterator[pa.RecordBatch]:
+        """All with after < time <= up_to, those that say GONE too, batch by batch in order of (time, key).
+
+        A batch ends where a block does. `bounds`: only those whose place is in this box; `keys`: only
+        those of these objects.
+        """
+        groups = list(self._groups(after, up_to, bounds))
+        for cluster in clusters(groups):
+            table = self._of(cluster, after, up_to, bounds, keys)
+            if table.num_rows:
+                yield from in_order(table, self.stream.key).to_batches()
+
+    def now(self, time: int) -> pa.Table:
+        """Each present object's last reading as at the end of the tick `time`, those that are stale too."""
+        at, keyframe = self.keyframe_before(time)
+        tables = (pa.Table.from_batches([batch]) for batch in self.readings(at, time))
+        return moved_on(keyframe, tables, self.stream)
+
+    def last(self) -> pa.Table:
+        """Level 2: each object's last reading as at the last flush."""
+        to = self.archived_to
+        return self.schema.empty_table() if to is None else self.now(to)
+
+    # ----- files and row groups
+
+    def _groups(self, after: int, up_to: int, bounds: Bounds | None) -> Iterator[Group]:
+        for file in self._files:
+            if file.first is None or file.last is None or file.last <= after or file.first > up_to:
+                continue
+            if bounds is not None and file.bounds is not None and not _meet(bounds, file.bounds):
+                continue
+            for group in self.groups_of(file):
+                if group.last > after and group.first <= up_to:
+                    yield group
+
+    def groups_of(self, file: File) -> Iterator[Group]:
+        """Its row groups, by what the footer says of their times."""
+        with pq.ParquetFile(self.tables.readings.path_of(file)) as opened:
+            meta = opened.metadata
+        names = [meta.schema.column(i).path for i in range(meta.num_columns)]
+        at = names.index(self.form.time)
+        for number in range(meta.num_row_groups):
+            stats = meta.row_group(number).column(at).statistics
+            yield Group(stats.min_raw, stats.max_raw, file, number)
+
+    def _of(
+        self, groups: Sequence[Group], after: int, up_to: int, bounds: Bounds | None, keys: pa.Array | None
+    ) -> pa.Table:
+        by_file: dict[File, list[int]] = {}
+        for group in groups:
+            by_file.setdefault(group.file, []).append(group.number)
+        table = pa.concat_tables(
+            [self._read(self.tables.readings, file, numbers) for file, numbers in by_file.items()]
+        )
+        ts = int64_of(table, TS)
+        is_it = (ts > after) & (ts <= up_to)
+        if bounds is not None:
+            x, y = (float64_of(table, name) for name in (self.stream.x, self.stream.y))
+            is_it &= (x >= bounds[0]) & (y >= bounds[1]) & (x <= bounds[2]) & (y <= bounds[3])
+        if keys is not None:
+            is_it &= pc.is_in(table.column(self.stream.key), value_set=keys).to_numpy()
+        return table if is_it.all() else table.filter(pa.array(is_it))
+
+    def _read(self, files: Files, file: File, groups: list[int] | None = None) -> pa.Table:
+        with pq.ParquetFile(files.path_of(file)) as opened:
+            stored = opened.read() if groups is None else opened.read_row_groups(groups)
+        return self.form.unpacked(stored)
+
+
+def clusters(groups: Sequence[Group]) -> Iterator[list[Group]]:
+    """Groups whose times meet, together; in order of time."""
+    found: list[Group] = []
+    end = 0
+    for group in sorted(groups, key=lambda g: (g.first, g.last)):
+        if found and group.first > end:
+            yield found
+            found = []
+        end = max(end, group.last) if found else group.last
+        found.append(group)
+    if found:
+        yield found
+
+
+def _meet(a: Bounds, b: Bounds) -> bool:
+    return a[0] <= b[2] and b[0] <= a[2] and a[1] <= b[3] and b[1] <= a[3]

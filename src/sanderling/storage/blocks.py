@@ -1,0 +1,72 @@
+"""The order of readings on disk: period, block, cell along Hilbert's curve, key, time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sanderling.arrays import F64, I64, float64_of, int64_of, key_ranks
+from sanderling.batches import TS
+from sanderling.clock import tick_ends
+from sanderling.storage.about import About, Grid
+from sanderling.storage.periods import begin_of
+
+
+def grid_around(readings: pa.Table, about: About) -> Grid | None:
+    """Cells over the places of the first readings; later ones that are elsewhere count to the edge."""
+    x, y = (float64_of(readings, name) for name in (about.stream.x, about.stream.y))
+    is_place = np.isfinite(x) & np.isfinite(y)
+    if not is_place.any():
+        return None
+    x, y = x[is_place], y[is_place]
+    width, height = float(np.ptp(x)) or 1.0, float(np.ptp(y)) or 1.0
+    return Grid(float(x.min()), float(y.min()), width, height)
+
+
+def blocks_of(readings: pa.Table, about: About) -> Iterator[tuple[int, pa.Table]]:
+    """Blocks in order of time, each sorted, with when its period begins."""
+    ts = int64_of(readings, TS)
+    blocks = tick_ends(ts, about.archiving.flush_us)
+    order = sorted_by_space(readings, ts, blocks, about)
+    readings, blocks = readings.take(pa.array(order)), blocks[order]
+    edges = np.flatnonzero(np.diff(blocks)) + 1
+    for start, stop in pairwise([0, *edges, len(blocks)] if len(blocks) else []):
+        period = begin_of(int(blocks[start]), about.archiving.snapshot_us)
+        yield period, readings.slice(int(start), int(stop - start))
+
+
+def sorted_by_space(readings: pa.Table, ts: I64, blocks: I64, about: About) -> I64:
+    """Rows by block, cell, key and time."""
+    stream, grid = about.stream, about.grid
+    x, y = float64_of(readings, stream.x), float64_of(readings, stream.y)
+    cells = np.zeros(len(ts), np.int64) if grid is None else cells_of(x, y, grid)
+    return np.asarray(np.lexsort((ts, key_ranks(readings.column(stream.key)), cells, blocks)), np.int64)
+
+
+def cells_of(x: F64, y: F64, grid: Grid) -> I64:
+    """By place its cell's number along the curve; what is outside counts to the nearest cell."""
+    places = []
+    for values, origin, length in ((x, grid.x, grid.width), (y, grid.y, grid.height)):
+        at = (np.nan_to_num(values, nan=origin, posinf=origin, neginf=origin) - origin) / length * grid.side
+        places.append(np.clip(at, 0, grid.side - 1).astype(np.int64))
+    return hilbert(places[0], places[1], grid.side)
+
+
+def hilbert(x: I64, y: I64, side: int) -> I64:
+    """How far along Hilbert's curve a cell of a square of `side` (a power of two) lies."""
+    x, y, far = x.copy(), y.copy(), np.zeros(len(x), np.int64)
+    s = side // 2
+    while s:
+        is_right: npt.NDArray[np.bool_] = (x & s) > 0
+        is_upper: npt.NDArray[np.bool_] = (y & s) > 0
+        far += s * s * ((3 * is_right) ^ is_upper)
+        turned = ~is_upper
+        flipped = turned & is_right
+        x, y = np.where(flipped, side - 1 - x, x), np.where(flipped, side - 1 - y, y)
+        x, y = np.where(turned, y, x), np.where(turned, x, y)
+        s //= 2
+    return far

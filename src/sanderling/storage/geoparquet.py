@@ -1,0 +1,175 @@
+"""Readings as GeoParquet 1.1, and back: places are one column of native points, times are UTC.
+
+declared columns, __ts ──► x, y of DOUBLE as struct<x, y> ──► Parquet ──► the same columns again
+
+A place that is no DOUBLE stays as it is and has its point beside it; so has a time that is no TIMESTAMP.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from sanderling.arrays import flat
+from sanderling.batches import TS
+from sanderling.catalog import Stream
+from sanderling.storage.delta import File
+
+POINT = pa.struct([("x", pa.float64()), ("y", pa.float64())])
+TIME = pa.timestamp("us", "UTC")
+# A row group is what a reader can leave out: few enough for that, and enough to be worth its footer.
+ROW_GROUP = 128 << 10
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How the readings of a stream stand in files."""
+
+    stream: Stream
+    geometry: str
+    more: tuple[pa.Field, ...] = ()  # columns behind those of readings
+
+    @property
+    def has_own_time(self) -> bool:
+        """Whether the declared time is one for all who read."""
+        return self._type(self.stream.time) == "TIMESTAMP"
+
+    @property
+    def is_place_folded(self) -> bool:
+        """Whether the declared columns are the point's."""
+        return self._type(self.stream.x) == self._type(self.stream.y) == "DOUBLE"
+
+    @property
+    def time(self) -> str:
+        """The column that a file is in order of, within blocks."""
+        return self.stream.time if self.has_own_time else TS
+
+    def _type(self, name: str) -> str:
+        column = self.stream.column(name)
+        assert column is not None
+        return column.type.name
+
+    @property
+    def readings(self) -> pa.Schema:
+        """What readers get: the declared columns, and the time in microseconds."""
+        return pa.schema(
+            [*((c.name, c.type.arrow) for c in self.stream.columns), pa.field(TS, pa.int64()), *self.more]
+        )
+
+    @property
+    def stored(self) -> pa.Schema:
+        """What is in the files."""
+        folded = {self.stream.x, self.stream.y} if self.is_place_folded else set[str]()
+        fields = [
+            pa.field(c.name, _stored(c.type.arrow)) for c in self.stream.columns if c.name not in folded
+        ]
+        if not self.has_own_time:
+            fields.append(pa.field(TS, TIME))
+        return pa.schema([*fields, pa.field(self.geometry, POINT), *self.more])
+
+    def packed(self, readings: pa.Table) -> pa.Table:
+        """As it goes into files."""
+        # A reading has a finite place, or it is a dead letter.
+        x, y = (
+            readings.column(name).cast(pa.float64(), safe=False) for name in (self.stream.x, self.stream.y)
+        )
+        point = pa.StructArray.from_arrays([flat(x), flat(y)], fields=list(POINT))
+        columns: dict[str, pa.ChunkedArray | pa.Array] = {self.geometry: point}
+        for field in self.stored:
+            if field.name == TS:
+                columns[TS] = readings.column(TS).cast(TIME)
+            elif field.name != self.geometry:
+                columns[field.name] = readings.column(field.name).cast(field.type)
+        return pa.table([columns[name] for name in self.stored.names], schema=self.stored)
+
+    def unpacked(self, stored: pa.Table) -> pa.Table:
+        """As it was."""
+        columns = []
+        point = flat(stored.column(self.geometry))
+        for field in self.readings:
+            if field.name == TS:
+                columns.append(stored.column(self.time).cast(TIME).cast(pa.int64()))
+            elif self.is_place_folded and field.name in (self.stream.x, self.stream.y):
+                columns.append(
+                    pa.chunked_array([pc.struct_field(point, 0 if field.name == self.stream.x else 1)])
+                )
+            else:
+                columns.append(_back(stored.column(field.name), field.type))
+        return pa.table(columns, schema=self.readings)
+
+    def metadata(self, bounds: tuple[float, float, float, float] | None) -> bytes:
+        """The `geo` of GeoParquet. A plane has no reference system; the globe's is the standard one."""
+        column: dict[str, object] = {"encoding": "point", "geometry_types": ["Point"]}
+        if not self.stream.is_globe:
+            column["crs"] = None
+        if bounds is not None:
+            column["bbox"] = list(bounds)
+        said = {"version": "1.1.0", "primary_column": self.geometry, "columns": {self.geometry: column}}
+        return json.dumps(said).encode()
+
+    def write(self, folder: Path, path: str, part: str, groups: Iterable[pa.Table]) -> File:
+        """Tables of readings, each in row groups of its own; safely on disk when this returns."""
+        full = folder / path
+        full.parent.mkdir(parents=True, exist_ok=True)
+        packed = [self.packed(group) for group in groups]
+        bounds, times = bounds_of(packed, self.geometry), _times_of(packed, self.time)
+        schema = self.stored.with_metadata({b"geo": self.metadata(bounds)})
+        with open(full, "wb") as file:
+            with pq.ParquetWriter(file, schema, **self._written_as()) as writer:
+                for group in packed:
+                    writer.write_table(group.cast(schema), row_group_size=ROW_GROUP)
+            file.flush()
+            os.fsync(file.fileno())
+        rows = sum(group.num_rows for group in packed)
+        return File(path, part, rows, full.stat().st_size, *times, bounds)
+
+    def _written_as(self) -> dict[str, object]:
+        """Encodings that are short for readings in order of cell and key (tests/storage/test_size.py)."""
+        plain = {self.time: "DELTA_BINARY_PACKED"}
+        dictionaries = [n for n in _leaves(self.stored) if n not in plain]
+        return {
+            "compression": "zstd", "use_dictionary": dictionaries, "column_encoding": plain,
+            "store_schema": False, "write_page_index": False,
+        }  # fmt: skip
+
+
+def _leaves(schema: pa.Schema) -> list[str]:
+    """The columns that Parquet has."""
+    return [
+        f"{field.name}.{child.name}" if child is not None else field.name
+        for field in schema
+        for child in (list(field.type) if pa.types.is_struct(field.type) else [None])
+    ]
+
+
+def bounds_of(packed: list[pa.Table], geometry: str) -> tuple[float, float, float, float] | None:
+    """Of all places, if there are any."""
+    points = [flat(table.column(geometry)) for table in packed if table.num_rows]
+    if not points:
+        return None
+    sides = [[pc.min_max(pc.struct_field(p, axis)).as_py() for p in points] for axis in (0, 1)]
+    (x1, y1), (x2, y2) = (
+        [of(s[side] for s in axis) for axis in sides] for side, of in (("min", min), ("max", max))
+    )
+    return x1, y1, x2, y2
+
+
+def _times_of(packed: list[pa.Table], time: str) -> tuple[int | None, int | None]:
+    found = [pc.min_max(table.column(time).cast(pa.int64())) for table in packed if table.num_rows]
+    first = min((side["min"].as_py() for side in found), default=None)
+    return first, max((side["max"].as_py() for side in found), default=None)
+
+
+def _stored(type_: pa.DataType) -> pa.DataType:
+    return TIME if pa.types.is_timestamp(type_) else type_
+
+
+def _back(column: pa.ChunkedArray, type_: pa.DataType) -> pa.ChunkedArray:
+    return column.cast(TIME).cast(type_) if pa.types.is_timestamp(type_) else column.cast(type_)

@@ -1,0 +1,47 @@
+"""Keyframes: everybody's last reading at a time, made of the keyframe before and the readings since."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sanderling.arrays import I64, int64_of, key_ranks
+from sanderling.batches import TS
+from sanderling.catalog import Stream
+
+
+def moved_on(keyframe: pa.Table, readings: Iterable[pa.Table], stream: Stream) -> pa.Table:
+    """The keyframe after these readings, which are in order of time, table by table.
+
+    Who is gone is left out. Who is stale is not: that is for whoever reads, who knows for what time.
+    """
+    for table in readings:
+        keyframe = last_of_each(pa.concat_tables([keyframe, table]), stream.key).combine_chunks()
+    return without_gone(keyframe, stream)
+
+
+def last_of_each(readings: pa.Table, key: str) -> pa.Table:
+    """Each object's last reading, in order of key."""
+    return readings.take(pa.array(_last_rows(key_ranks(readings.column(key)), int64_of(readings, TS))))
+
+
+def _last_rows(keys: I64, ts: I64) -> I64:
+    order = np.lexsort((ts, keys))
+    is_last = np.r_[keys[order][1:] != keys[order][:-1], True] if len(order) else np.empty(0, np.bool_)
+    return np.asarray(order[is_last], np.int64)
+
+
+def without_gone(readings: pa.Table, stream: Stream) -> pa.Table:
+    """Those that are there."""
+    if stream.gone is None:
+        return readings
+    return readings.filter(pc.invert(readings.column(stream.gone).fill_null(False)))
+
+
+def in_order(readings: pa.Table, key: str) -> pa.Table:
+    """By time, and at one time by key."""
+    order = pc.sort_indices(readings, sort_keys=[(TS, "ascending"), (key, "ascending")])
+    return readings.take(order).combine_chunks()
