@@ -23,9 +23,15 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from sanderling.deliver.targets import refuse_no_file, refuse_same_file, targets_of
+from sanderling.deliver.targets import (
+    refuse_at_the_end,
+    refuse_no_file,
+    refuse_same_file,
+    targets_of,
+)
 from sanderling.errors import ConfigError, InternalError, SanderlingError
 from sanderling.ingest.files import refuse_no_folder
+from sanderling.progress import shown
 
 if TYPE_CHECKING:
     from sanderling.plan.listing import Listing
@@ -150,34 +156,41 @@ def run(
     checkpoint: Annotated[
         Path | None, typer.Option(help="a folder that lets a killed run go on where it was")
     ] = None,
+    follow: Annotated[
+        bool, typer.Option("--follow", help="read what comes to its files too, until Ctrl-C")
+    ] = False,
     data: DataOption = None,
 ) -> None:
-    """A script over bounded inputs, to the end."""
+    """A script over its files, to their end, or as they grow."""
     text = _read(script)
     refuse_no_folder(data)
     targets = targets_of(out, dead_letters, final)
+    if follow:
+        refuse_at_the_end(targets)
     refuse_same_file(script, targets.updates, dead_letters, metrics)
     if metrics is not None:
         refuse_no_file(metrics)
     with _interruptible(), _standard_output():
         from sanderling.spark.start.java import is_keeping, launch
 
-        if checkpoint is None:  # else Java's log is to be in it, and it is not ours yet
-            launch(master, is_kept=True)
-        # Imported late: this takes a while, and can be interrupted like the rest.
-        from sanderling.plan.explain.explain import explain_query
-        from sanderling.plan.planner import Planner
-        from sanderling.settings import Settings
-        from sanderling.spark.run import RunOptions, run_plan
-        from sanderling.spark.session import end_java
+        is_bar = not (follow and targets.updates is None and sys.stdout.isatty())
+        with shown(stderr, is_bar) as progress:
+            if checkpoint is None:  # else Java's log is to be in it, and it is not ours yet
+                launch(master, is_kept=True)
+            # Imported late: this takes a while, and can be interrupted like the rest.
+            from sanderling.plan.explain.explain import explain_query
+            from sanderling.plan.planner import Planner
+            from sanderling.settings import Settings
+            from sanderling.spark.follow import follow_plan
+            from sanderling.spark.run import RunOptions, run_plan
+            from sanderling.spark.session import end_java
 
-        planner = Planner(data=data)
-        for listing in planner.run_script(text):
-            _show(listing)
-        with _progress("starting Spark", "reading") as progress:
+            planner = Planner(data=data)
+            for listing in planner.run_script(text):
+                _show(listing)
             settings, plan = Settings(is_counted=bool(planner.analyzed)), planner.plan()
             options = RunOptions(targets, master, shards, checkpoint, settings, progress, data=data)
-            summary = run_plan(plan, text, options)
+            summary = (follow_plan if follow else run_plan)(plan, text, options)
         _summarise(summary)
         for name in planner.analyzed:
             _show(explain_query(plan, name, summary.figures))

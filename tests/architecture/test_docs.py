@@ -21,6 +21,7 @@ from sanderling.plan.expressions.functions import FORMS, NAMES
 from sanderling.plan.planner import Planner
 from sanderling.types import ALIASES, TYPES
 from tests.architecture.examples import DOCUMENTS, ROOT, blocks_of, document_id
+from tests.command.said import without_progress
 from tests.engine.direct import DirectRun
 from tests.scripts.stories import show_updates
 
@@ -104,7 +105,7 @@ def test_the_first_query_of_the_readme_runs_as_written(tmp_path: Path) -> None:
     (lines,) = (b.text for b in blocks if b.language == "jsonl" and b.name == words[2])
     assert done.stdout == lines
     (summary,) = (b.text for b in blocks if b.language == "text" and b.text.startswith("rows read"))
-    assert _without_rate(done.stderr) == _without_rate(summary)
+    assert _without_rate(without_progress(done.stderr)) == _without_rate(summary)
 
 
 def _without_rate(summary: str) -> str:

@@ -71,9 +71,11 @@ ALLOWED: dict[str, set[str]] = {
         "batches", "clock", "deliver", "errors", "pipeline", "plan", "plans", "route", "session", "simulate",
         "spark", "state",
     },
+    # how far a run is, on standard error
+    "progress": {"deliver"},
     "command": {
-        "deliver", "demo", "errors", "ingest", "language", "plan", "server", "settings", "simulate", "spark",
-        "state",
+        "deliver", "demo", "errors", "ingest", "language", "plan", "progress", "server", "settings",
+        "simulate", "spark", "state",
     },
 }  # fmt: skip
 

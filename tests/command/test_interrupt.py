@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.command.said import without_progress
 from tests.long import so_many
 
 COMMAND = [sys.executable, "-c", "from sanderling.command import main; main()", "run"]
@@ -78,7 +79,7 @@ def send(process: subprocess.Popen[str], number: int, times: int) -> None:
 def assert_stopped_cleanly(process: subprocess.Popen[str], number: int, world: Path, times: int = 1) -> None:
     send(process, number, times)
     _, said = process.communicate(timeout=60)
-    assert (process.returncode, said) == (128 + number, "stopped\n")
+    assert (process.returncode, without_progress(said)) == (128 + number, "stopped\n")
     deadline = time.monotonic() + 20
     while still_running(process.pid) and time.monotonic() < deadline:
         time.sleep(0.1)
@@ -141,7 +142,7 @@ def test_updates_go_to_standard_output_and_the_summary_beside(world: Path) -> No
             '{"query": "depot", "tick": "1970-01-01T00:00:01Z", "sign": 1, "row": {"id": "ä"}}',
             '{"query": "depot", "tick": "1970-01-01T00:00:02Z", "sign": -1, "row": {"id": "b"}}',
         ]
-        assert said.splitlines()[1:4] == [
+        assert without_progress(said).splitlines()[1:4] == [
             "dead letters    1: too_few_columns 1", "ticks closed    2", "updates         3",
         ]  # fmt: skip
     metrics = json.loads((world / "out" / "m.json").read_text())
@@ -160,7 +161,7 @@ def test_the_summary_warns_where_most_readings_are_late(world: Path) -> None:
     _, said = done.communicate(timeout=120)
     assert done.returncode == 0, said
     (warning,) = json.loads((world / "out" / "ufo.json").read_text())["warnings"]
-    letters, warned = said.splitlines()[1:3]
+    letters, warned = without_progress(said).splitlines()[1:3]
     assert letters == "dead letters    3: late 3"
     assert warned.startswith(f"warning         {warning.split('…')[0]}")  # the rest is not in Latin-1
     assert warning.startswith('3 of 5 readings of "cars" were late: its clock stands at 9999-01-01T00:00:00Z')
@@ -171,7 +172,11 @@ def test_a_master_that_is_none(world: Path) -> None:
     done = started(world, COMMAND, str(world / "short.sql"), "--out", "u.jsonl", "--master", "nowhere")
     out, said = done.communicate(timeout=60)
     assert done.returncode == 1 and out == ""
-    assert said.startswith("config.no_spark: ") and "Master must" in said and "Traceback" not in said
+    assert (
+        without_progress(said).startswith("config.no_spark: ")
+        and "Master must" in said
+        and "Traceback" not in said
+    )
     assert list((world / "out").iterdir()) == [] and list((world / "tmp").iterdir()) == []
 
 
@@ -183,4 +188,4 @@ def test_a_reader_that_has_had_enough(world: Path) -> None:
     done.stdout.close()
     said = done.stderr.read()
     done.stderr.close()
-    assert (done.wait(30), said) == (128 + signal.SIGPIPE, "")
+    assert (done.wait(30), without_progress(said)) == (128 + signal.SIGPIPE, "")

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from sanderling.state.sealed import read_json, write_json
+from tests.command.said import without_progress
 
 SCRIPT = """
 CREATE STREAM cars (id STRING, ts BIGINT, x DOUBLE, y DOUBLE, speed DOUBLE)
@@ -75,9 +76,11 @@ def run(world: Path, place: Path, crash_at: str | None = None) -> subprocess.Com
     environment = {**os.environ}
     if crash_at is not None:
         environment["SANDERLING_CRASH"] = crash_at
-    return subprocess.run(
+    done = subprocess.run(
         command(world, place), env=environment, capture_output=True, text=True, timeout=300, check=False
     )
+    done.stderr = without_progress(done.stderr)
+    return done
 
 
 def output(place: Path) -> tuple[bytes, bytes]:
@@ -136,5 +139,5 @@ def run_without_room(world: Path, place: Path, size: int) -> None:
         preexec_fn=limit,
     )  # fmt: skip
     assert done.returncode != 0 and "Traceback" not in done.stderr, done.stderr
-    assert done.stderr.startswith("config.not_writable: "), done.stderr
+    assert without_progress(done.stderr).startswith("config.not_writable: "), done.stderr
     assert sorted(p.name for p in place.iterdir() if p.name[0] != ".") == ["checkpoint"]

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from sanderling.state import crash
+from tests.command.said import without_progress
 from tests.command.test_interrupt import wait_for
 from tests.long import IS_LONG
 from tests.recovery.runs import command, java_of, output, run
@@ -62,7 +63,7 @@ def test_a_driver_killed_at_any_moment_goes_on(
     _, said = process.communicate(timeout=60)
     if victim == "java":
         assert process.returncode == 1, said
-        assert said.startswith("internal.spark: the Java process of Spark has ended"), said
+        assert without_progress(said).startswith("internal.spark: the Java process of Spark has ended"), said
     wait_for_nobody(process.pid)
     done = run(world, tmp_path)
     assert done.returncode == 0, done.stderr

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from sanderling.deliver.ledger import KIND
 from sanderling.state.sealed import read_json
+from tests.command.said import without_progress
 from tests.command.test_interrupt import wait_for
 from tests.recovery.runs import command, java_of, moved, output, run, run_without_room
 from tests.session.test_signals import wait_for_nobody
@@ -74,7 +75,7 @@ def test_java_dies_an_input_goes_and_there_is_no_room(
     os.kill(java_of(process.pid), signal.SIGKILL)
     _, said = process.communicate(timeout=60)
     assert process.returncode == 1, said
-    assert said.startswith("internal.spark: the Java process of Spark has ended"), said
+    assert without_progress(said).startswith("internal.spark: the Java process of Spark has ended"), said
     wait_for_nobody(process.pid)
 
     process = goes_on(folder, place)

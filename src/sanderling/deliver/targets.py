@@ -45,6 +45,16 @@ class Targets:
         return self.is_final or self.form != Form.LINES
 
 
+def refuse_at_the_end(targets: Targets) -> None:
+    """What is written at the end, where there is none."""
+    if targets.is_gathered:
+        what = "--final tells the answers" if targets.is_final else f"{targets.form} is written"
+        raise ConfigError(
+            "config.unknown_output", f"{what} at the end, and --follow has none",
+            "name x.jsonl, x.csv, or a folder/ for Parquet by query",
+        )  # fmt: skip
+
+
 def targets_of(out: str | None, letters: Path | None, is_final: bool = False) -> Targets:
     """Where to write, as far as can be known now; what is wrong is said before anything runs."""
     if letters is not None:

@@ -45,21 +45,46 @@ def find_files(path: str, data: Path | None = None) -> tuple[SourceFile, ...]:
 
     With a `data` folder, paths start from there, and nothing outside is looked at, by whatever way.
     """
-    written = os.path.expanduser(path)
-    if data is not None:
-        written = os.path.join(os.path.realpath(data), written)
-        _refuse_outside(path, _fixed_part(written), data)
-    names = _names(written)
+    names = names_now(path, data)
     if not names:
+        written = _written(path, data)
         raise ConfigError(
             "config.missing_file", f'no file is found at "{path}"', _missing_hint(written, data)
         )
-    if data is None:
-        return tuple(_readable(name) for name in names)
-    for name in names:
+    return tuple(readable(name, data) for name in names)
+
+
+def names_now(path: str, data: Path | None = None) -> list[str]:
+    """The names that a path means at this moment, which may be none."""
+    written = _written(path, data)
+    if data is not None:
+        _refuse_outside(path, _fixed_part(written), data)
+    names = _names(written)
+    for name in names if data is not None else ():
         _refuse_outside(path, name, data)
-    # Read by the place that was looked at: a link may lead elsewhere by then.
-    return tuple(replace(_readable(name), path=os.path.realpath(name)) for name in names)
+    return names
+
+
+def readable(name: str, data: Path | None) -> SourceFile:
+    """With a `data` folder it is read by the place that was looked at: a link may lead elsewhere by then."""
+    found = _readable(name)
+    return found if data is None else replace(found, path=os.path.realpath(name))
+
+
+def refuse_no_place(path: str, data: Path | None = None) -> None:
+    """What may come at a path has to have a folder to come to."""
+    written = _written(path, data)
+    is_glob = glob.has_magic(written) and not os.path.lexists(written)
+    folder = _fixed_part(written) if is_glob else os.path.dirname(written)
+    if folder and not os.path.isdir(folder):
+        raise ConfigError(
+            "config.missing_file", f'there is no folder "{folder}"', _missing_hint(written, data)
+        )
+
+
+def _written(path: str, data: Path | None) -> str:
+    written = os.path.expanduser(path)
+    return written if data is None else os.path.join(os.path.realpath(data), written)
 
 
 def place_to_write(path: str, data: Path | None) -> str:
@@ -83,12 +108,13 @@ def _fixed_part(path: str) -> str:
     if not glob.has_magic(path) or os.path.lexists(path):
         return path
     parts = path.split(os.sep)
-    return os.sep.join(parts[: next(i for i, part in enumerate(parts) if glob.has_magic(part))]) or os.sep
+    first = next(i for i, part in enumerate(parts) if glob.has_magic(part))
+    return os.sep.join(parts[:first]) or (os.sep if first else "")
 
 
-def _refuse_outside(path: str, place: str, data: Path) -> None:
+def _refuse_outside(path: str, place: str, data: Path | None) -> None:
     """Says the same whether something is there or not; links and `..` are followed first."""
-    root = os.path.realpath(data)
+    root = os.path.realpath(data or ".")
     try:
         is_inside = os.path.commonpath([root, os.path.realpath(place)]) == root
     except ValueError:  # a NUL in the path: nothing has such a name
@@ -221,14 +247,14 @@ def format_of(
     """The declared format, or the one the path's name tells; for a folder, its files' names."""
     if declared is not None:
         return _known(declared.casefold(), known, f'"{declared}" is not a format')
-    found = _format_of_name(path)
+    found = format_of_name(path)
     if found is None:
-        formats = {_format_of_name(file.name) for file in find_files(path, data)}
+        formats = {format_of_name(file.name) for file in find_files(path, data)}
         found = formats.pop() if len(formats) == 1 else None
     return _known(found, known, f'the format of "{path}" cannot be told from its name')
 
 
-def _format_of_name(name: str) -> str | None:
+def format_of_name(name: str) -> str | None:
     name = name[:-3] if is_packed(name) else name
     return FORMAT_OF_SUFFIX.get(os.path.splitext(name)[1].casefold())
 

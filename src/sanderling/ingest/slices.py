@@ -121,7 +121,7 @@ class Slicer:
         self._refuse_changed(file)
         source, end = self._files[file], self._extents[file].stop
         if self._is_text:
-            stop, rows = _cut_text(source.path, start, min(start + self._size, end), end)
+            stop, rows = cut_text(source.path, start, min(start + self._size, end), end)
         else:
             stop = min(start + self._size, end)
             rows = stop - start
@@ -171,7 +171,7 @@ def _extent(file: SourceFile, format: str, size: int) -> Extent:
     return Extent(len(codecs.BOM_UTF8) if has_mark else 0, size, 1)
 
 
-def _cut_text(path: str, start: int, at_least: int, end: int) -> tuple[int, int]:
+def cut_text(path: str, start: int, at_least: int, end: int) -> tuple[int, int]:
     """Where the slice stops, and how many lines end in it."""
     with open(path, "rb") as file:
         stop = end if at_least >= end else _after_newline(file, at_least, end)

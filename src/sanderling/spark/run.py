@@ -6,8 +6,8 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -22,6 +22,7 @@ from sanderling.deliver.ledger import Totals
 from sanderling.deliver.log import Log
 from sanderling.deliver.sinks.files import Delivery
 from sanderling.deliver.sinks.sink import Sink
+from sanderling.deliver.status import READING, STARTING, WRITING, Status
 from sanderling.deliver.targets import Targets, refuse_filled_folder
 from sanderling.errors import ConfigError
 from sanderling.figures.figures import Tally
@@ -41,7 +42,7 @@ from sanderling.spark.sources.files import Files
 from sanderling.spark.sources.find import find_input
 from sanderling.spark.sources.source import Layout
 
-Progress = Callable[[int, int], None]  # bytes or rows done, of all
+Progress = Callable[[Status], None]
 
 SECONDS_BETWEEN_LOOKS = 1
 
@@ -78,9 +79,15 @@ class RunSummary:
 
 def run_plan(plan: Plan, script: str, options: RunOptions, spark: SparkSession | None = None) -> RunSummary:
     """Runs to the end of the input and publishes the output; nothing half-written stays behind."""
+    with told_of_files(), working_in(options.checkpoint) as work:
+        return _run_in(work, plan, script, options, spark)
+
+
+@contextmanager
+def told_of_files() -> Iterator[None]:
+    """What the system says of files of ours, in our words."""
     try:
-        with working_in(options.checkpoint) as work:
-            return _run_in(work, plan, script, options, spark)
+        yield
     except BrokenPipeError:
         raise  # whoever read our standard output has had enough
     except OSError as e:
@@ -119,13 +126,22 @@ def _deliver(
     if targets.is_folder and targets.updates and ledger.batch < 0 and not ledger.is_finished:
         refuse_filled_folder(targets.updates)
     rows_before = sum(ledger.rows.values())
-    seconds, sink = 0.0, TimedSink(delivery, options.on_batch)
+    seconds, sink, progress = 0.0, TimedSink(delivery, options.on_batch), options.progress
+
+    def show(status: Status) -> None:
+        if progress is not None:
+            progress(status.of(ledger))
+
+    def publish() -> None:
+        show(Status(WRITING))
+        delivery.finish()
+
     delivery.prepare()
     if ledger.is_finished:
         delivery.say_again()
     else:
         if files.by_stream:
-            seconds = _stream(plan, files, shards, work, sink, options, spark, delivery.finish)
+            seconds = _stream(plan, files, shards, work, sink, options, spark, publish, show)
         delivery.finish()
     totals = delivery.totals()
     return RunSummary(totals, seconds, sum(totals.rows.values()) - rows_before, sink.figures)
@@ -144,7 +160,7 @@ def _refuse_input_as_output(files: Files, targets: Targets) -> None:
 
 def _stream(
     plan: Plan, files: Files, shards: int, work: Path, sink: Sink, options: RunOptions,
-    given: SparkSession | None, publish: Callable[[], None],
+    given: SparkSession | None, publish: Callable[[], None], show: Progress,
 ) -> float:  # fmt: skip
     """From the files to the sink. Gives the seconds it streamed.
 
@@ -154,6 +170,7 @@ def _stream(
     plans.keep(plan)
     layout = Layout(plan, plans, shards, work, options.settings, is_living=False)
     runtime = Runtime(work, options.master, shards, given)
+    show(Status(STARTING))
     runtime.start_spark()  # which may be interrupted
     with held_signals() as is_stopping:
         started = time.monotonic()
@@ -161,7 +178,7 @@ def _stream(
         try:
             with runtime.in_our_words(runtime.log if options.checkpoint else None):
                 query = runtime.start(layout, [files], [sink], trigger=None)
-                is_read = _is_read(query, files, options.progress, is_stopping)
+                is_read = _is_read(query, files, show, is_stopping)
             is_whole = is_read and runtime.is_told()
             seconds = time.monotonic() - started
             if is_whole:
@@ -199,20 +216,18 @@ class TimedSink:
             self.on_batch(BatchTime(time.monotonic(), seconds))
 
 
-def _is_read(
-    query: LastingQuery, files: Files, progress: Progress | None, is_stopping: Callable[[], bool]
-) -> bool:
+def _is_read(query: LastingQuery, files: Files, show: Progress, is_stopping: Callable[[], bool]) -> bool:
     """Waits until all of the input has been, or we are told to stop."""
+    show(Status(READING))
     while not query.awaitTermination(SECONDS_BETWEEN_LOOKS):
         if is_stopping():
             return False
-        if progress is not None and query.lastProgress:
+        if query.lastProgress:
             offsets = query.lastProgress["sources"][0].get("endOffset") or {}
             offsets = json.loads(offsets) if isinstance(offsets, str) else offsets
-            progress(*_done(offsets, list(files.by_stream.values())))
-    if progress is not None:
-        whole = 1000 * sum(len(found) for found in files.by_stream.values())
-        progress(whole, whole)
+            show(Status(READING, *_done(offsets, list(files.by_stream.values()))))
+    whole = 1000 * sum(len(found) for found in files.by_stream.values())
+    show(Status(READING, whole, whole))
     return not is_stopping()
 
 

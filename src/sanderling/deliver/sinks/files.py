@@ -133,7 +133,7 @@ class Delivery:
                 self.lines.append(name, self.rendering.pieces(change.rows))
             if self.letters is not None:
                 self.letters.append(name, letter_lines(change.ordered_letters()).chunks)
-            self._count(name, change)
+            counted(self.ledger, self.plan, name, change)
         self.ledger.arrive(arrivals_in(batches))
         for part in (self.folders, self.gathered):
             if part is not None:
@@ -145,18 +145,6 @@ class Delivery:
         self.ledger.sums = {f"{prefix}{n}": s for prefix, f in growing for n, s in f.sums.items()}
         self.ledger.save()
         crash.point("after-ledger")
-
-    def _count(self, stream: str, change: Changes) -> None:
-        ledger = self.ledger
-        if any(s.stream.name == stream for s in self.plan.streams):
-            ledger.rows[stream] = ledger.rows.get(stream, 0) + change.rows_read
-            ledger.ticks[stream] = ledger.ticks.get(stream, 0) + change.ticks
-        for found in change.ordered_letters().column("reason").value_counts():
-            reason, count = str(found["values"]), int(found["counts"])
-            ledger.letters[reason] = ledger.letters.get(reason, 0) + count
-        for table in change.rows.values():
-            query, sign = (table.column(c).to_numpy() for c in ("query", "sign"))
-            ledger.count(query, sign, len(self.plan.queries))
 
     def totals(self) -> Totals:
         return self.ledger.totals(self.plan.queries.names.to_pylist())
@@ -202,6 +190,19 @@ class Delivery:
         """Leaves nothing half-written behind; what another run is writing is not ours to remove."""
         for part in self._held:
             part.discard()
+
+
+def counted(ledger: Ledger, plan: Plan, stream: str, change: Changes) -> None:
+    """Adds what a batch brought for one stream."""
+    if any(s.stream.name == stream for s in plan.streams):
+        ledger.rows[stream] = ledger.rows.get(stream, 0) + change.rows_read
+        ledger.ticks[stream] = ledger.ticks.get(stream, 0) + change.ticks
+    for found in change.ordered_letters().column("reason").value_counts():
+        reason, count = str(found["values"]), int(found["counts"])
+        ledger.letters[reason] = ledger.letters.get(reason, 0) + count
+    for table in change.rows.values():
+        query, sign = (table.column(c).to_numpy() for c in ("query", "sign"))
+        ledger.count(query, sign, len(plan.queries))
 
 
 def _under(prefix: str, counts: dict[str, int]) -> dict[str, int]:

@@ -8,7 +8,7 @@ import json
 import os
 import shutil
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import pyarrow as pa
@@ -29,6 +29,13 @@ class GrowingFiles:
         self.folder = folder
         self.paths = {name: folder / f"{number}.jsonl" for number, name in enumerate(streams)}
         self.sums = dict.fromkeys(streams, 0)
+
+    @classmethod
+    def named(cls, paths: Mapping[str, Path]) -> GrowingFiles:
+        """Files that grow under their own names."""
+        files = cls(Path(), [])
+        files.paths, files.sums = dict(paths), dict.fromkeys(paths, 0)
+        return files
 
     def prepare(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
