@@ -89,6 +89,8 @@ def answer(node: Node, world: World, tick: int) -> Bag:
             return _aggregate(node, answer(node.child, world, tick), world, tick)
         case nodes.Sample(child, refresh):
             return answer(child, world, tick // refresh.every_us * refresh.every_us)
+        case nodes.Swelling():
+            return _swelling(node, answer(node.child, world, tick), tick)
         case nodes.Persisting():
             return _persisting(node, [answer(node.child, world, t) for t in range(tick + 1)], world)
         case nodes.Ticking():
@@ -96,6 +98,17 @@ def answer(node: Node, world: World, tick: int) -> Bag:
             return Counter({row: n for row, n in rows.items() if _is_ticking(node, row, tick, world)})
         case nodes.First():
             return _first(node, answer(node.child, world, tick), world)
+
+
+def _swelling(node: nodes.Swelling, bag: Bag, tick: int) -> Bag:
+    """Whoever is within the distance as it is now; each row once."""
+    step = (max(min(tick, node.until_us), node.begin_us) - node.begin_us) // node.every_us
+    times = 1 + step * node.growth
+    radius = node.radius * times
+    limit = radius * radius if node.is_square else radius
+    apart = {row: row[1 + node.distance] for row in bag}
+    near = [row for row, d in apart.items() if d is not None and times > 0 and d <= limit]
+    return Counter(dict.fromkeys(near, 1))
 
 
 def _sum(changes: list[tuple[int, int, Row]], tick: int) -> Bag:

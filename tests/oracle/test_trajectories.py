@@ -57,7 +57,7 @@ def test_as_tdwithin_has_it(meos: Any) -> None:
         is_near = [near.value_at_timestamp(BEGIN + timedelta(seconds=s)) for s in range(1, LAST + 1)]
         for second in range(1, LAST + 1):
             ticks = ticks_of(second * SECOND, length * SECOND, SECOND)
-            pairs = {(a.key, b.key) for a, b in stays(trail, trail, r, ticks)}
+            pairs = {(a.key, b.key) for a, b in stays(trail, trail, lambda _, r=r: r, ticks)}
             wanted = second >= length and all(is_near[second - length : second])
             assert (("a", "b") in pairs) == wanted, f"seed {seed} at {second}"
             seen.add(wanted)

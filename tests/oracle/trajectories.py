@@ -1,6 +1,7 @@
 """STAY_WITHIN and PASS_WITHIN, from their definitions: where objects are at each tick of a range.
 
-An object is at its last reading; nowhere while it is absent, or that reading fails the conditions on it.
+An object is at its last reading; nowhere while it is absent, or that reading fails the conditions on it. How
+near is near may change from tick to tick.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from dataclasses import dataclass, field
 from .oracle import Reading
 from .past import Stream
 from .windows import Now
+
+Radius = Callable[[int], float]  # by tick
 
 
 @dataclass(frozen=True)
@@ -36,28 +39,28 @@ def ticks_of(tick: int, range_us: int, tick_us: int) -> list[int]:
     return list(range(tick, tick - range_us, -tick_us))
 
 
-def stays(one: Trail, other: Trail, r: float, ticks: Sequence[int]) -> list[tuple[Reading, Reading]]:
+def stays(one: Trail, other: Trail, r: Radius, ticks: Sequence[int]) -> list[tuple[Reading, Reading]]:
     """Near each other at every tick; each as it was read last."""
     now, then = one.at(ticks[0]), other.at(ticks[0])
     return [(a, b) for a in now.values() for b in then.values() if _stay(one, other, a.key, b.key, r, ticks)]
 
 
-def _stay(one: Trail, other: Trail, a: object, b: object, r: float, ticks: Sequence[int]) -> bool:
+def _stay(one: Trail, other: Trail, a: object, b: object, r: Radius, ticks: Sequence[int]) -> bool:
     for tick in ticks:
         mine, its = one.at(tick).get(a), other.at(tick).get(b)
-        if mine is None or its is None or not is_near(mine, its, r):
+        if mine is None or its is None or not is_near(mine, its, r(tick)):
             return False
     return True
 
 
-def passes(one: Trail, other: Trail, r: float, ticks: Sequence[int]) -> list[tuple[Reading, Reading]]:
-    """Near a place where the other has been, at whichever ticks of the range; each as it was read last."""
+def passes(one: Trail, other: Trail, r: Radius, ticks: Sequence[int]) -> list[tuple[Reading, Reading]]:
+    """Near a place where the other has been, at whichever ticks of the range, as near is now."""
     last: list[dict[object, Reading]] = [{}, {}]
     for tick in reversed(ticks):
         for known, trail in zip(last, (one, other), strict=True):
             known.update(trail.at(tick))
     places = [[r for tick in ticks for r in trail.at(tick).values()] for trail in (one, other)]
-    met = {(a.key, b.key) for a in places[0] for b in places[1] if is_near(a, b, r)}
+    met = {(a.key, b.key) for a in places[0] for b in places[1] if is_near(a, b, r(ticks[0]))}
     return [(last[0][a], last[1][b]) for a, b in met]
 
 

@@ -43,6 +43,9 @@ CROSS: dict[str, Callable[[Reading, Reading], bool]] = {
 }
 
 
+SCALES = (None, None, (-0.5, 3, 2, 20), (0.5, 2, 1, 9), (1.0, 5, -3, 8), (-0.125, 1, 4, 11), (0.3, 4, 6, 7))
+
+
 @dataclass(frozen=True)
 class Asked:
     """A query, in words and in parts."""
@@ -54,11 +57,15 @@ class Asked:
     cross: str
     range_s: int
     r: float
+    scale: tuple[float, int, int, int] | None  # by how much, seconds a step, from, until
     begin_s: int | None
     end_s: int | None
 
     def statements(self) -> list[str]:
-        sources, conditions = [], [f"{'PASS' if self.is_pass else 'STAY'}_WITHIN(a, b, {self.r})"]
+        scale = (
+            "" if self.scale is None else " SCALE BY ({}, {} SECONDS) FROM {} UNTIL {}".format(*self.scale)
+        )
+        sources, conditions = [], [f"{'PASS' if self.is_pass else 'STAY'}_WITHIN(a, b, {self.r}{scale})"]
         for alias, stream, own in zip("ab", self.streams, self.own, strict=True):
             extent = f"{own} " if own.startswith("EXTENT") else ""
             sources.append(f"{stream} [{extent}RANGE {self.range_s} SECONDS] {alias}")
@@ -71,6 +78,15 @@ class Asked:
             f"FROM {', '.join(sources)} WHERE {' AND '.join(conditions)}",
             *drop,
         ]
+
+    def radius(self, tick: int) -> float:
+        """As it is at a tick; below 0: nowhere."""
+        if self.scale is None:
+            return self.r
+        growth, every, begin, until = self.scale
+        steps = max(0, (min(tick, until * SECOND) - begin * SECOND) // (every * SECOND))
+        times = 1 + steps * growth
+        return self.r * times if times > 0 else -1.0
 
     def updates(self, scene: Scene, end: int | None) -> Counter[tuple[Any, ...]]:
         """Of the answers at all ticks of its life."""
@@ -86,7 +102,7 @@ class Asked:
             if self.end_s is not None and tick >= self.end_s * SECOND:
                 break
             ticks = ticks_of(tick, self.range_s * SECOND, tick_us)
-            pairs = (passes if self.is_pass else stays)(*trails, self.r, ticks)
+            pairs = (passes if self.is_pass else stays)(*trails, self.radius, ticks)
             now = Counter(
                 (a.key, b.key, a.values["speed"], b.values["kind"])
                 for a, b in pairs
@@ -104,7 +120,7 @@ def asks(chance: Chance, number: int) -> Asked:
     return Asked(
         f"q{number}", chance.flip(), ("objects", chance.choice(["objects", "objects", "others"])),
         (chance.choice(own), chance.choice(own)), chance.choice(list(CROSS)), chance.choice([2, 1, 3, 4, 6]),
-        chance.constant([2.5, 1.0, 0.0, 0.5, 5.0]), chance.choice([None, None, 2, 5]),
+        chance.constant([2.5, 1.0, 0.0, 0.5, 5.0]), chance.choice(SCALES), chance.choice([None, None, 2, 5]),
         chance.choice([None, None, 9, 12]),
     )  # fmt: skip
 
@@ -156,10 +172,10 @@ def test_many_objects_against_trees_built_at_every_tick(kind: str) -> None:
         last = ticks_of((t + 1) * SECOND, length * SECOND, SECOND)
         if kind == "STAY_WITHIN":
             wanted = {(a, b) for a, b in zip(*np.nonzero(t - since >= length - 1), strict=True) if a != b}
-            found = {(a.key, b.key) for a, b in stays(trail, trail, r, last) if a.key != b.key}
+            found = {(a.key, b.key) for a, b in stays(trail, trail, lambda _: r, last) if a.key != b.key}
         else:
             lately = places[max(0, t - length + 1) : t + 1].reshape(-1, 2)
             close = cKDTree(lately).query_pairs(r, output_type="ndarray") % n
             wanted = {(a, b) for a, b in np.vstack([close, close[:, ::-1]]) if a != b}
-            found = {(a.key, b.key) for a, b in passes(trail, trail, r, last) if a.key != b.key}
+            found = {(a.key, b.key) for a, b in passes(trail, trail, lambda _: r, last) if a.key != b.key}
         assert found == wanted

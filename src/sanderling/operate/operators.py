@@ -28,6 +28,7 @@ from sanderling.operate.synchronize.sample import Sample
 from sanderling.operate.tessellate.latest import Latest
 from sanderling.operate.tick.ticking import Ticking
 from sanderling.operate.trajectory.company import Company
+from sanderling.operate.trajectory.swelling import Swelling
 from sanderling.operate.tree.changes import Changes
 from sanderling.operate.trigger.sighted import Sighted
 from sanderling.operate.trigger.solve import Solve
@@ -66,6 +67,8 @@ def operator_of(
             return FocalPoints(node)
         case nodes.Company():
             return Company(node, constants)
+        case nodes.Swelling():
+            return Swelling(node)
         case nodes.Latest():
             return Latest(node)
         case nodes.Union():

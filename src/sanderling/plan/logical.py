@@ -325,6 +325,7 @@ def with_children(node: Node, children: Sequence[Node]) -> Node:
             | nodes.Persisting()
             | nodes.Ticking()
             | nodes.Sample()
+            | nodes.Swelling()
         ):
             return replace(node, child=children[0])
         case _:

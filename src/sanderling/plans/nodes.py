@@ -343,6 +343,28 @@ class Sample:
         return self.child.types
 
 
+@dataclass(frozen=True, slots=True)
+class Swelling:
+    """Rows whose distance, or its square, is within one that changes step by step.
+
+    After n steps it is radius · (1 + n · growth); where that is nothing, nobody is within it.
+    """
+
+    child: Node
+    distance: int
+    is_square: bool
+    radius: float
+    growth: float
+    every_us: int
+    begin_us: int
+    until_us: int
+    tick_us: int
+
+    @property
+    def types(self) -> tuple[SqlType, ...]:
+        return self.child.types
+
+
 # What every branch of a trigger begins with: time in microseconds, key, x, y.
 EVENT_COLUMNS = 4
 
@@ -503,6 +525,7 @@ Node = (
     | FocalPoints
     | Company
     | Latest
+    | Swelling
     | Aggregate
     | Distinct
     | First

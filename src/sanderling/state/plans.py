@@ -34,6 +34,7 @@ from sanderling.plans.nodes import (
     ShownOfRun,
     Solve,
     Sum,
+    Swelling,
     TableRows,
     TickBound,
     Ticking,
@@ -65,9 +66,9 @@ CLASSES: tuple[type, ...] = (
     PlannedQueries, PlannedTable, PlannedTree, Regions, StreamPlan, Template, Coming, Lasting, Rows,
     RowsPerKey, Until, UntilNext, Refresh, Aggregate, Branch,
     Company, Distinct, DistanceBound, Exchange, First, FocalPoints, Join, Latest, Near, Neighbours,
-    Order, Persisting, Sample, Select, SetOperation, Solve, Sum, TableRows, TimeBound, Union, Value, Variable,
-    Replaced, Replacement, Match, PatternBound, PatternStep, Position, ShownOfRun, TickBound,
-    Ticking,
+    Order, Persisting, Sample, Select, SetOperation, Solve, Sum, Swelling, TableRows, TimeBound, Union,
+    Value, Variable, Replaced, Replacement, Match, PatternBound, PatternStep, Position, ShownOfRun,
+    TickBound, Ticking,
 )  # fmt: skip
 PLANS = Encoding(*CLASSES)
 

@@ -25,6 +25,7 @@ from sanderling.language.grammar.nearest import NearestParser
 from sanderling.language.grammar.pattern import PatternParser
 from sanderling.language.grammar.persistency import PersistencyParser
 from sanderling.language.grammar.refusals import RefusalParser
+from sanderling.language.grammar.swelling import SwellingParser
 from sanderling.language.grammar.synchronize import SynchronizeParser
 from sanderling.language.grammar.trigger import TriggerParser
 from sanderling.language.grammar.unions import UnionParser
@@ -80,6 +81,7 @@ class Sanderling(Spark):
 
     class Parser(
         ArchiveParser,
+        SwellingParser,
         BracketParser,
         CoverageParser,
         NearestParser,

@@ -126,6 +126,9 @@ class TreeWords:
                 return f"looked at {refresh.words}"
             case nodes.Company():
                 return self._company(node)
+            case nodes.Swelling():
+                every = show_duration(node.every_us)
+                return f"within a distance: {node.radius:g}, with every {every} by {node.growth:g} of it more"
             case nodes.Solve():
                 return words_of_solve(node)
             case nodes.Match():

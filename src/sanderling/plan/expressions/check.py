@@ -19,6 +19,7 @@ from sanderling.catalog import Column, Stream, Table
 from sanderling.clock import time_of
 from sanderling.errors import QueryError, did_you_mean
 from sanderling.language.grammar.dialect import LocationInside, unknown_type
+from sanderling.language.grammar.swelling import Swelling
 from sanderling.language.grammar.trigger import Duration
 from sanderling.language.grammar.units import Length
 from sanderling.language.statements import Span, Spot
@@ -250,6 +251,10 @@ def not_allowed(n: exp.Expr, scope: Scope) -> QueryError:
     if isinstance(n, Length):
         hint = "write DISTANCE(a, b) <= 5 KM; a column gets a name by AS"
         return scope.refuse(n, "query.bad_unit", "a length is compared with a DISTANCE", hint)
+    if isinstance(n, Swelling):
+        hint = "write STAY_WITHIN(a, b, 100 SCALE BY …)"
+        message = "SCALE BY is of the distance of a trajectory, or of a coverage"
+        return scope.refuse(n, "query.bad_motion", message, hint)
     if isinstance(n, exp.AggFunc):
         hint = "conditions on groups stand in HAVING"
         return scope.refuse(n, "query.not_grouped", f"{name.upper()} is of many rows, this is of one", hint)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from sanderling.language.grammar.swelling import Swelling
 from sanderling.language.grammar.units import Length
 from sanderling.plan.declarations import unit_on_plane
 from sanderling.plan.expressions.check import not_allowed
@@ -11,7 +12,7 @@ from sanderling.plan.expressions.comparisons import COMPARISONS
 from sanderling.plan.expressions.distances import is_distance
 from sanderling.plan.names.sides import RowScope
 
-SUMS = (exp.Paren, exp.Neg, exp.Add, exp.Sub, exp.Mul, exp.Div)
+SUMS = (exp.Paren, exp.Neg, exp.Add, exp.Sub, exp.Mul, exp.Div, Swelling)
 TRAJECTORIES = ("STAY_WITHIN", "PASS_WITHIN")
 
 

@@ -3,7 +3,8 @@
 STAY_WITHIN(a, b, r)   pairs of keys that are near at NOW, for as long as the range: PERSISTENCY
 PASS_WITHIN(a, b, r)   pairs of keys of places that are near, and linger for as long as the range: GRACE
 
-What else is read of a and b is joined to the pairs by key.
+What else is read of a and b is joined to the pairs by key. Of a distance that changes with time the pairs are
+those of its largest, with how far apart they are, from which it takes those that are within it (Swelling).
 """
 
 from __future__ import annotations
@@ -18,11 +19,15 @@ from sqlglot import exp
 from sanderling.catalog import Stream
 from sanderling.clock import tick_end
 from sanderling.language.grammar.dialect import LocationInside
+from sanderling.language.grammar.swelling import Swelling
 from sanderling.language.statements import Name, PersistencyClause, Span
 from sanderling.plan.expressions.check import span_of
 from sanderling.plan.expressions.distances import is_constant, located
-from sanderling.plan.names.sides import Side
+from sanderling.plan.names.sides import Derived, Side
+from sanderling.plan.query import swollen
+from sanderling.plan.query.persistency import persisting
 from sanderling.plan.query.with_clause import given_names
+from sanderling.plans import nodes
 from sanderling.plans.window import Lasting
 
 if TYPE_CHECKING:
@@ -79,6 +84,8 @@ class Joined:
         if one is other:
             hint = "name the stream twice in FROM, each time with another alias"
             raise block.scope.refuse(condition, "query.wrong_type", f"{word} is of two in FROM", hint)
+        if isinstance(parts[2], Swelling):
+            swollen.refuse_odd(block, parts[2])
         if not is_constant(parts[2]):
             message, hint = f"the distance of {word} is the same for all", "write a number"
             raise block.scope.refuse(parts[2], "query.wrong_type", message, hint)
@@ -133,10 +140,10 @@ def _with_pairs(block: Block, joined: Joined, own: Sequence[Sequence[exp.Expr]])
     name = f"places {len(block.sides)}"
     given = exp.With(expressions=[exp.CTE(this=sources[0], alias=_named(name))])
     is_shared = _are_alike(block, joined.sides, own)
-    near = exp.LTE(
-        this=exp.Anonymous(this="DISTANCE", expressions=[_name(side.alias) for side in joined.sides]),
-        expression=joined.radius.copy(),
-    )
+    swelling = joined.radius if isinstance(joined.radius, Swelling) else None
+    distance = exp.Anonymous(this="DISTANCE", expressions=[_name(side.alias) for side in joined.sides])
+    reach = joined.radius.copy() if swelling is None else swollen.largest(swelling)
+    near = exp.LTE(this=distance, expression=reach)
     names = (ONE, OTHER)
     froms = [
         exp.Table(this=exp.to_identifier(name, quoted=True), alias=_alias(side))
@@ -148,15 +155,21 @@ def _with_pairs(block: Block, joined: Joined, own: Sequence[Sequence[exp.Expr]])
         exp.alias_(_column(side, _key(side)), name, quoted=True)
         for side, name in zip(joined.sides, names, strict=True)
     ]
+    if swelling is not None:
+        items.append(swollen.apart(joined.sides, distance))
     pairs = exp.Select(
         expressions=items, from_=exp.From(this=froms[0]), joins=[exp.Join(this=froms[1])],
         where=exp.Where(this=near),
-        distinct=exp.Distinct() if joined.is_pass else None,
+        distinct=exp.Distinct() if joined.is_pass and swelling is None else None,
     )  # fmt: skip
-    if not joined.is_pass:
-        pairs.set("persistency", _clause(joined.sides[0], names, stay_us=_waited(block, joined.sides[0])))
+    clause = _clause(joined.sides[0], names, stay_us=_waited(block, joined.sides[0]))
+    if not joined.is_pass and swelling is None:
+        pairs.set("persistency", clause)
     with given_names(block.work, given, block.text) if is_shared else nullcontext():
         found = block.work.query(pairs, block.text)
+    if swelling is not None:
+        found = swollen.within(found, swelling, _stream(joined.sides[0]))
+        found = _once(found) if joined.is_pass else persisting(block.work, found, clause, block.text)
     side = Side(f"pairs {len(block.sides)}", found, _span(block, joined))
     side.merged += names  # nobody else sees them
     block.sides.append(side)
@@ -164,6 +177,10 @@ def _with_pairs(block: Block, joined: Joined, own: Sequence[Sequence[exp.Expr]])
         exp.EQ(this=_column(of, _key(of)), expression=_column(side, name))
         for of, name in zip(joined.sides, names, strict=True)
     ]
+
+
+def _once(derived: Derived) -> Derived:
+    return replace(derived, node=nodes.Distinct(derived.node))
 
 
 def _are_alike(block: Block, sides: tuple[Side, Side], own: Sequence[Sequence[exp.Expr]]) -> bool:
