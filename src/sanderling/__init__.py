@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sanderling.session.connect import connect
     from sanderling.session.session import Session
+    from sanderling.session.state import State
 
 __version__ = "0.1.0"
-__all__ = ["Session", "connect"]
+__all__ = ["Session", "State", "connect"]
 
 
 def __getattr__(name: str) -> Any:
@@ -22,4 +23,8 @@ def __getattr__(name: str) -> Any:
         from sanderling.session.session import Session
 
         return Session
+    if name == "State":
+        from sanderling.session.state import State
+
+        return State
     raise AttributeError(f"module 'sanderling' has no attribute {name!r}")

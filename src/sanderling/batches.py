@@ -40,6 +40,9 @@ TURNS = pa.schema(
     ]
 )  # fmt: skip
 
+# Patterns that a program's own state has ended: since which tick, and why.
+FAILED = pa.schema([("query", pa.int64()), ("tick", pa.int64()), ("message", pa.string())])
+
 NOTHING = pa.table({})
 
 
@@ -101,6 +104,7 @@ class Kind(StrEnum):
     ANSWER = "answer", To.MERGE | To.DELIVERY, "query tick sign", "ask stream template"
     MARK = "mark", To.DELIVERY, "", "ask version"
     # ----- beside all that
+    FAILED = "failed", To.DELIVERY, " ".join(FAILED.names)
     FIGURES = "figures", To.DELIVERY, "operator", "shard"  # what operators did, for EXPLAIN ANALYZE
     SECONDS = "seconds", To.DELIVERY, "name seconds"
     PART = "part", To.DELIVERY, "", "file"  # batches in a file (deliver/log.py)

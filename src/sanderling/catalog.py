@@ -27,6 +27,28 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
+class BroughtState:
+    """A state of patterns that a program brings: what it takes, tells and remembers. Its code is elsewhere.
+
+    `left` is None of one that begins runs. It takes from `least` to `most` constants.
+    """
+
+    name: str
+    left: tuple[Column, ...] | None
+    right: tuple[Column, ...]
+    output: tuple[Column, ...]
+    kept: tuple[tuple[str, tuple[Column, ...]], ...]
+    shares: bool
+    least: int
+    most: int
+
+    @property
+    def schema(self) -> tuple[object, ...]:
+        """What is to be the same after a restart."""
+        return self.left, self.right, self.output, self.kept, self.shares
+
+
+@dataclass(frozen=True, slots=True)
 class Stream:
     """A declared stream: readings of objects, each with a key, a time and a place."""
 

@@ -35,6 +35,7 @@ from sanderling.progress import shown
 
 if TYPE_CHECKING:
     from sanderling.plan.listing import Listing
+    from sanderling.plan.planner import Planner
     from sanderling.simulate.network import Network
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
@@ -44,6 +45,10 @@ QUERIES_SHOWN = 20
 
 DataOption = Annotated[
     Path | None, typer.Option(help="a folder that paths in the script start from, and never lead out of")
+]
+StatesOption = Annotated[
+    str | None,
+    typer.Option(help="a module of Python with states for patterns; its code runs as the program's own"),
 ]
 
 
@@ -160,6 +165,7 @@ def run(
         bool, typer.Option("--follow", help="read what comes to its files too, until Ctrl-C")
     ] = False,
     data: DataOption = None,
+    states: StatesOption = None,
 ) -> None:
     """A script over its files, to their end, or as they grow."""
     text = _read(script)
@@ -186,10 +192,13 @@ def run(
             from sanderling.spark.session import end_java
 
             planner = Planner(data=data)
+            kinds = _bring(planner, states)
             for listing in planner.run_script(text):
                 _show(listing)
             settings, plan = Settings(is_counted=bool(planner.analyzed)), planner.plan()
-            options = RunOptions(targets, master, shards, checkpoint, settings, progress, data=data)
+            options = RunOptions(
+                targets, master, shards, checkpoint, settings, progress, data=data, states=kinds
+            )  # fmt: skip
             summary = (follow_plan if follow else run_plan)(plan, text, options)
         _summarise(summary)
         for name in planner.analyzed:
@@ -201,6 +210,16 @@ def run(
             sys.stdout.flush()
             print("keeping Spark's classes: the next start is quicker", file=sys.stderr)
             end_java()
+
+
+def _bring(planner: Planner, states: str | None) -> dict[str, type]:
+    """States of patterns: the module is the program's own code, and runs with our rights."""
+    from sanderling.session.state import brought, states_in
+
+    kinds: dict[str, type] = {} if states is None else dict(states_in(states))
+    for name, kind in kinds.items():
+        planner.states.put(name, brought(name, kind))
+    return kinds
 
 
 @contextmanager
@@ -248,6 +267,7 @@ def explain(
     script: Annotated[Path, typer.Argument(help="a script of statements")],
     name: Annotated[str, typer.Argument(help="a query it registers")],
     data: DataOption = None,
+    states: StatesOption = None,
 ) -> None:
     """The plan of a query, with what is shared."""
     refuse_no_folder(data)
@@ -255,6 +275,7 @@ def explain(
     from sanderling.plan.planner import Planner
 
     planner = Planner(data=data)
+    _bring(planner, states)
     planner.run_script(_read(script))
     statement = f"EXPLAIN `{name}`"
     listing = planner.run(parse_statement(statement), statement)
@@ -334,6 +355,7 @@ def serve(
     master: Annotated[str, typer.Option(help="Spark's master")] = "local[*]",
     shards: Annotated[int | None, typer.Option(help="units of parallel work", min=1, max=1024)] = None,
     data: DataOption = None,
+    states: StatesOption = None,
 ) -> None:
     """A script that lives, over HTTP and WebSocket, with a page."""
     text = _read(script)
@@ -343,7 +365,7 @@ def serve(
 
         options = ServeOptions(
             host, port, tokens, roads, tuple(host_name or ()), tuple(allow_origin or ()), checkpoint, keep,
-            master, shards, data,
+            master, shards, data, states,
         )  # fmt: skip
         run_server(text, options, lambda said: print(said, flush=True))
 

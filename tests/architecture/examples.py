@@ -6,6 +6,7 @@
 ```jsonl depot.sql      the same, as the lines of the output
 ```sql                  statements that can be read, on their own
 ```sh                   commands
+```py slow.py           a module with states for patterns, which the scripts behind it may name
 ```python depot.py      a program, on Spark; ```text depot.py what it prints (tests/examples)
 ```python not-run       one that needs what tests do not have
 """

@@ -16,9 +16,11 @@ from sanderling.errors import SanderlingError
 from sanderling.ingest.files import find_files
 from sanderling.ingest.letters import REASONS
 from sanderling.language import parse_script
+from sanderling.operate.pattern.own_state import States
 from sanderling.plan.declarations import STREAM_OPTIONS
 from sanderling.plan.expressions.functions import FORMS, NAMES
 from sanderling.plan.planner import Planner
+from sanderling.session.state import State, brought, states_in
 from sanderling.types import ALIASES, TYPES
 from tests.architecture.examples import DOCUMENTS, ROOT, blocks_of, document_id
 from tests.command.said import without_progress
@@ -30,14 +32,16 @@ GLOSSARY = ROOT / "docs" / "glossary.md"
 WITH_SQL = [d for d in DOCUMENTS if any(b.language == "sql" for b in blocks_of(d))]
 
 
-def said_by(script: str) -> tuple[list[str], list[str]]:
+def said_by(script: str, states: dict[str, type[State]]) -> tuple[list[str], list[str]]:
     """What a script over files in this folder says, as people read it, and the lines of its output."""
     planner = Planner()
+    for name, kind in states.items():
+        planner.states.put(name, brought(name, kind))
     try:
         listings = planner.run_script(script)
     except SanderlingError as e:
         return str(e).splitlines(), []
-    run = DirectRun(planner.plan())
+    run = DirectRun(planner.plan(), states=States(states.__getitem__, 10, are_checked=True))
     for stream in planner.streams.values():
         if stream.path is not None:
             for file in find_files(stream.path):
@@ -67,22 +71,26 @@ def _order(line: str) -> tuple[str, bytes]:
 def test_examples_give_what_is_shown(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     scripts: dict[str, str] = {}
+    states: dict[str, type[State]] = {}
     shown: set[str] = set()
     for block in blocks_of(document):
         where = f"{document.name}:{block.line}"
-        if block.name.endswith(".py"):
+        if block.name.endswith(".py") and block.language != "py":
             continue  # a program: tests/examples runs it
         if block.language == "sql" and not block.name:
             assert list(parse_script(block.text)), where
         elif block.language == "sql":
             scripts[block.name] = block.text
         elif block.name and block.language in ("text", "jsonl"):
-            words, lines = said_by(scripts[block.name])
+            words, lines = said_by(scripts[block.name], states)
             said = lines if block.language == "jsonl" else [f"{w}\n" for w in words]
             assert "".join(said) == block.text, where
             shown.add(block.name)
         elif block.language == "sh":
             _simulate_as_written(block.text)
+        elif block.language == "py":
+            Path(block.name).write_text(block.text)
+            states |= states_in(block.name.removesuffix(".py"))
         elif block.language == "python":
             exec(block.text, {})
         elif block.name:

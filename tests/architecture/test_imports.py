@@ -60,7 +60,7 @@ ALLOWED: dict[str, set[str]] = {
     },
     "session": {
         "batches", "catalog", "clock", "deliver", "errors", "figures", "ingest", "language", "plan", "plans",
-        "route", "server", "settings", "spark", "state",
+        "route", "server", "settings", "spark", "state", "types",
     },
     "server": {
         "arrays", "batches", "catalog", "clock", "deliver", "errors", "figures", "language", "plan", "plans",
@@ -74,7 +74,8 @@ ALLOWED: dict[str, set[str]] = {
     # how far a run is, on standard error
     "progress": {"deliver"},
     "command": {
-        "deliver", "demo", "errors", "ingest", "language", "plan", "progress", "server", "settings",
+        "deliver", "demo", "errors", "ingest", "language", "plan", "progress", "server", "session",
+        "settings",
         "simulate", "spark", "state",
     },
 }  # fmt: skip
@@ -85,6 +86,7 @@ ALLOWED: dict[str, set[str]] = {
 # space → kernels    the decorator of kernels/jit.py, and nothing else
 # plan → storage     DESCRIBE ARCHIVE reads what is on disk (plan/archives.py)
 # deliver → ingest   a late reading is shown as its sender wrote it, read again from its slice
+# command → session  --states names a module whose classes are looked at as a session does
 # session → server   session.serve(…) starts one; it is imported when it is called
 # demo → operate, merge, state   a rehearsal has no Spark between the stages (demo/rehearse.py)
 

@@ -14,12 +14,13 @@ import pyarrow.compute as pc
 
 from sanderling.batches import Batch, Kind, Slice
 from sanderling.clock import tick_end
-from sanderling.deliver.changes import UpdateLines, arrivals_in, gather
+from sanderling.deliver.changes import UpdateLines, arrivals_in, failures_in, gather
 from sanderling.figures.figures import Tally
 from sanderling.ingest.files import SourceFile
 from sanderling.ingest.read import Ingested, read_slice
 from sanderling.ingest.slices import Slicer
 from sanderling.merge.partition import Merge
+from sanderling.operate.pattern.own_state import States
 from sanderling.operate.shard import Shard
 from sanderling.operate.where.orders import ByCounts, Chooser
 from sanderling.pipeline import Engine
@@ -32,6 +33,7 @@ from sanderling.route.pack import pack
 from sanderling.route.parcels import batch_in, parcel_of
 from sanderling.state import saved
 from sanderling.state.plans import PLANS
+from tests.engine.own_states import STATES
 
 
 class ByPair(ByCounts):
@@ -90,8 +92,10 @@ class DirectRun:
     chooser: Callable[[], Chooser] = ByCounts
     # Merge partitions: as many as shards, but for one shard two: a query's lists are to find their way.
     partitions: int = 0
+    states: States = STATES
     updates: list[str] = field(default_factory=list)
     letters: list[tuple[str, str, str]] = field(default_factory=list)
+    failed: dict[int, str] = field(default_factory=dict)  # patterns that their own states ended, by number
     figures: Tally = field(default_factory=Tally)
 
     def __post_init__(self) -> None:
@@ -124,7 +128,7 @@ class DirectRun:
         return shard
 
     def _new_merge(self, number: int) -> Merge:
-        merge = Merge(self.plans[self.first], number, self.plans.__getitem__, self.partitions)
+        merge = Merge(self.plans[self.first], number, self.plans.__getitem__, self.partitions, self.states)
         merge.is_counting = True
         return merge
 
@@ -266,6 +270,7 @@ class DirectRun:
         for batch in (b for b in out if b.kind == Kind.FIGURES):
             self.figures.take(batch.shard, batch.table)
         self.figures.arrive(arrivals_in(out))
+        self.failed |= {row["query"]: row["message"] for row in failures_in(out)}
         changes = gather(self.plan, out)
         # Those of all streams in one order, as they are in the end.
         rows = {template: table for change in changes.values() for template, table in change.rows.items()}

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import sanderling
 from sanderling.session.session import Session
+from tests.engine.own_states import Speeding
 from tests.long import so_many
 from tests.recovery.session_story import ACTS, Act, readings, write_step
 
@@ -25,6 +26,7 @@ def main(place: Path, seed: int) -> None:
         reader = session.spark.readStream.schema(schema).option("maxFilesPerTrigger", 1)
         frame = reader.parquet(str(input_folder))
         session.stream(frame, name="cars", key="id", time="ts", location=("x", "y"), gone="gone")
+        session.state("Speeding", Speeding)
         for act in (a for a in ACTS if not a.step):
             session.execute(act.sql)
         session.start()

@@ -68,6 +68,11 @@ THEN LEAVING b AS out FOR 2 SECONDS WITHIN 6 SECONDS REPORT ALL WITH TIMEOUTS"""
 CROSSES = """WITH a AS (SELECT id FROM cars kNN (3, 2, 2)), b AS (SELECT id FROM cars kNN (3, 8, 8))
 SELECT concat_ws(' ', id, OUTCOME()) AS id FROM a THEN b WITHIN 7 SECONDS REPORT ALL WITH TIMEOUTS"""
 
+# By a state that the program brings, which has a table of its own.
+AGAIN_S = 2
+AGAIN = f"""WITH a AS (SELECT id FROM cars WHERE speed > 1 INSIDE (4, 0, 10, 10))
+SELECT concat_ws(' ', id, OUTCOME()) AS id FROM a USING Speeding({AGAIN_S})"""
+
 ACTS = (
     Act(0, "depot", "SELECT id FROM cars INSIDE (2, 2, 7, 7)"),
     Act(1, "three", "SELECT id FROM cars kNN (3, 5, 5)"),  # from here on there are merge partitions
@@ -88,6 +93,7 @@ ACTS = (
     Act(7, "dwell again", DWELL, is_exact=False),
     Act(0, "visits", VISITS),
     Act(1, "crosses", CROSSES),
+    Act(1, "again and again", AGAIN),
     Act(6, "visits"),
     Act(7, "visits again", VISITS, is_exact=False),
     Act(1, "meet", MEET),
@@ -120,7 +126,7 @@ ANSWERS: dict[str, tuple[Shape, Nearest | None, bool]] = {
     "top": (Box(0, 8, 10, 10), None, False), "low": (Everywhere(), Nearest(3, 2, 2), False),
     "high": (Everywhere(), Nearest(3, 8, 8), False),
 }  # fmt: skip
-PATTERNS = {"visits": "visits", "visits again": "visits", "crosses": "crosses"}
+PATTERNS = {"visits": "visits", "visits again": "visits", "crosses": "crosses", "again and again": "right"}
 
 
 def pattern_of(name: str, of: Callable[[str], Answers]) -> Pattern:
@@ -274,8 +280,19 @@ def matches(name: str, everything: list[Reading], begin: int | None, end: int | 
 
     if not ticks:
         return Counter()
+    if name == "again and again":
+        return Counter((name, tick, 1, f"{key} matched") for tick, key in told_again(answers("right")))
     found = told_by_pattern(pattern_of(name, answers))
     return Counter((name, run.tick, 1, f"{run.key[0]} {run.outcome}") for run in found)
+
+
+def told_again(answers: Answers) -> Iterator[tuple[int, object]]:
+    """Who has been there for a multiple of the time, without a break."""
+    since: dict[object, int] = {}
+    for tick, rows in sorted(answers.items()):
+        since = {key: since.get(key, tick) for (key,) in rows}
+        stays = ((key, tick - begun) for key, begun in since.items())
+        yield from ((tick, key) for key, stay in stays if stay and not stay % (AGAIN_S * SECOND))
 
 
 def query_of(act: Act) -> Query:

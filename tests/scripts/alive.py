@@ -10,6 +10,7 @@ from sanderling.errors import SanderlingError
 from sanderling.plan.grow.living import LivingPlan
 from sanderling.plan.listing import Listing
 from tests.engine.direct import DirectRun
+from tests.engine.own_states import bring
 from tests.scripts.profiles import Profile, rules_for
 from tests.scripts.steps import Script, Step
 from tests.scripts.stories import StoryError, csv_text, feed_of, said_by, show_answer, show_updates, sides_of
@@ -30,6 +31,7 @@ class Alive:
 
     def play(self, script: Script) -> dict[int, list[str]]:
         self.living = LivingPlan(rules=rules_for(script.path, self.profile))
+        bring(self.living)
         for step in script.steps:
             match step.kind:
                 case "file":

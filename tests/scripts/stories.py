@@ -24,6 +24,7 @@ from sanderling.plan.logical import Rule
 from sanderling.plan.planner import Planner
 from sanderling.plan.rules import RULES
 from sanderling.plans.plan import Plan
+from tests.engine.own_states import bring
 from tests.scripts.steps import Script, Step
 
 
@@ -57,6 +58,7 @@ def tell(script: Script, rules: Sequence[Rule] = RULES) -> Story:
 
 def _tell(script: Script, folder: Path, rules: Sequence[Rule]) -> Story:
     planner = Planner(rules=rules)
+    bring(planner)
     closed: dict[str, int] = {}
     feeds: list[Feed] = []
     said: dict[int, list[str]] = {}

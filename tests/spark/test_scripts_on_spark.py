@@ -20,6 +20,7 @@ from sanderling.plans.plan import Plan
 from sanderling.settings import Settings
 from sanderling.spark.run import RunOptions, run_plan
 from tests.engine.direct import DirectRun
+from tests.engine.own_states import KINDS
 from tests.scripts.steps import read_script
 from tests.scripts.stories import Story, csv_text, tell
 from tests.scripts.test_scripts import SCRIPTS, script_id
@@ -68,7 +69,7 @@ def told(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> dict[
     # A few rows a slice, so that batches end in the middle of ticks.
     options = RunOptions(
         Targets(folder / "updates.jsonl", False, folder / "letters.jsonl"), "local[2]", 2, None,
-        Settings(slice_bytes=60, slices_per_shard=2),
+        Settings(slice_bytes=60, slices_per_shard=2, are_states_checked=True), states=KINDS,
     )  # fmt: skip
     run_plan(whole, "all stories", options, spark)
     updates = by_story(folder / "updates.jsonl", "query")

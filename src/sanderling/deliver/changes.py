@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -108,6 +109,11 @@ def arrivals_in(batches: Iterable[Batch]) -> dict[str, Arrivals]:
             continue
         found.setdefault(batch.stream, Arrivals()).add(came)
     return found
+
+
+def failures_in(batches: Iterable[Batch]) -> list[dict[str, Any]]:
+    """Patterns that their own states have ended: query, tick, message."""
+    return [row for batch in batches if batch.kind == Kind.FAILED for row in batch.table.to_pylist()]
 
 
 def refused_letters(stream: Stream, batch: Batch, is_raw_wanted: bool = True) -> pa.Table:

@@ -50,6 +50,7 @@ class Ledger:
     ticks: dict[str, int] = field(default_factory=dict)
     letters: dict[str, int] = field(default_factory=dict)
     arrivals: dict[str, Arrivals] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)  # patterns that their own states have ended, and why
     is_publishing: bool = False
     is_finished: bool = False
     counts: Counts = field(init=False)
@@ -96,6 +97,7 @@ class Ledger:
             for name, count in zip(names, counts.tolist(), strict=False):
                 updates[name][column] += count
         warnings = [came.warning(stream) for stream, came in sorted(self.arrivals.items())]
+        warnings += [f"session.state_failed: the pattern {name}: {why}" for name, why in self.failed.items()]
         return Totals(self.rows, self.ticks, self.letters, updates, [w for w in warnings if w is not None])
 
 

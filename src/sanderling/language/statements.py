@@ -362,6 +362,15 @@ class PatternBound:
 
 
 @dataclass(frozen=True, slots=True)
+class Using:
+    """USING name (constant, …): a state of a program's own."""
+
+    name: Name
+    constants: tuple[str | int | float | bool | None, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class PatternStep:
     """A step where it stands in a pattern."""
 
@@ -373,6 +382,7 @@ class PatternStep:
     on: tuple[exp.Expr, ...]  # equalities of two columns
     times: Value | None
     within: PatternBound | None
+    using: Using | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from sanderling.figures.figures import Figures
 from sanderling.merge.equal import MergeEqual
 from sanderling.merge.last import LastOfAll
 from sanderling.merge.nearest import MergeNearest
+from sanderling.operate.pattern.own_state import States
 from sanderling.operate.takers import New, Takers
 from sanderling.operate.tree.composed import Composed
 from sanderling.plans.plan import Plan, Plans
@@ -33,8 +34,12 @@ class Merge:
 
     version: int
 
-    def __init__(self, plan: Plan, number: int, plans: Plans | None = None, partitions: int = 1):
-        self.number = number
+    def __init__(
+        self, plan: Plan, number: int, plans: Plans | None = None, partitions: int = 1,
+        states: States | None = None,
+    ):  # fmt: skip
+        """Code of patterns' own states comes from `states`."""
+        self.number, self.states = number, states
         self.partition = Partition(number, partitions)
         self.plans = plans
         self.is_counting = False
@@ -59,7 +64,10 @@ class Merge:
                 elif template.is_merged and not template.is_merged_first:
                     yield f"equal {template.id}", partial(MergeEqual, template, self.figures)
         for tree in (tree for tree in plan.trees if tree.is_merged):
-            yield f"tree {tree.template.id}", partial(Composed, plan, tree, is_running, self.partition)
+            yield (
+                f"tree {tree.template.id}",
+                partial(Composed, plan, tree, is_running, self.partition, states=self.states),
+            )
 
     def turn_to(self, version: int) -> None:
         """Goes on under this version; those between need no look, since no number is given twice."""

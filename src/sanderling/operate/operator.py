@@ -158,6 +158,22 @@ class Saves(Protocol):
 
 
 @runtime_checkable
+class SavesWhole(Protocol):
+    """It may not do again what it did, from what came: what it remembers is saved whole, each time."""
+
+    def is_saved_whole(self) -> bool: ...
+
+
+@runtime_checkable
+class Fails(Protocol):
+    """Queries may end in it by themselves, because of what is not ours."""
+
+    def faults(self, state: Any) -> list[Any]:
+        """Each with its query, its tick and why; once."""
+        ...
+
+
+@runtime_checkable
 class Holds(Protocol):
     """Can count what it remembers."""
 

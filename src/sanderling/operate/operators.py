@@ -12,6 +12,7 @@ from sanderling.operate.nearest.nearest import Nearest
 from sanderling.operate.now import Moved, Now
 from sanderling.operate.operator import Operator
 from sanderling.operate.pattern.match import Match
+from sanderling.operate.pattern.own_state import States
 from sanderling.operate.persistency.persisting import Persisting
 from sanderling.operate.sql.aggregate.aggregate import Aggregate
 from sanderling.operate.sql.constants import Constants
@@ -45,7 +46,7 @@ OfStream = Operator[Now, Moved, Sequence[Batch]]
 
 
 def operator_of(
-    node: Node, constants: Constants, partition: Partition = ALONE
+    node: Node, constants: Constants, partition: Partition = ALONE, states: States | None = None
 ) -> Operator[None, Changes, Signed] | None:
     """None for what comes from outside, and for rows that are as they come."""
     match node:
@@ -82,7 +83,7 @@ def operator_of(
         case nodes.Sample():
             return Sample(node)
         case nodes.Match():
-            return Match(node, constants)
+            return Match(node, constants, states)
         case nodes.Solve():
             return Solve(node, constants, partition)
 

@@ -27,7 +27,7 @@ class Listing:
 
 def shown(
     kind: str, streams: Iterable[Stream], tables: Iterable[Table], regions: Mapping[str, Coverage | None],
-    queries: Iterable[Member],
+    queries: Iterable[Member], failed: Mapping[int, str],
 ) -> Listing:  # fmt: skip
     """SHOW: all there is of a kind; triggers and patterns are among the queries."""
     rows: Iterable[tuple[str, ...]]
@@ -47,11 +47,20 @@ def shown(
         case "REGIONS":
             columns = "name shape"
             rows = ((name, word_of(region)) for name, region in regions.items())
+        case "PATTERNS":
+            columns = "name stream failed sql"
+            mine = (q for q in queries if q.query.kind == KINDS[kind])
+            rows = ((q.name, q.query.stream.name, _why(q, failed), q.sql) for q in mine)
         case _:
             columns = "name stream sql"
             mine = (q for q in queries if q.query.kind == KINDS[kind])
             rows = ((q.name, q.query.stream.name, q.sql) for q in mine)
     return Listing(kind.lower(), tuple(columns.split()), tuple(rows))
+
+
+def _why(member: Member, failed: Mapping[int, str]) -> str:
+    """Why a pattern tells nothing more, if so."""
+    return "" if member.number is None else failed.get(int(member.number), "")
 
 
 def described_region(name: str, region: Coverage) -> Listing:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from sanderling.catalog import History, Names, Stream, Table
+from sanderling.catalog import BroughtState, History, Names, Stream, Table
 from sanderling.clock import LAST_US, tick_end, time_of
 from sanderling.errors import ODD_CHARACTER, QueryError, SanderlingError, did_you_mean, with_article
 from sanderling.figures.figures import Tally
@@ -86,6 +86,9 @@ class Planner:
         self.tables: Names[Table] = Names()
         self.regions: Names[Coverage] = Names()
         self.queries = Queries()
+        self.states: Names[BroughtState] = Names()  # of patterns, that a program brings; no SQL can
+        # Where something runs: patterns that have ended by themselves, by number, and why.
+        self.failed: Mapping[int, str] = {}
         # What operators have done so far, where something runs; without, EXPLAIN ANALYZE waits for the end.
         self.figures: Tally | None = None
         self.analyzed: list[str] = []
@@ -205,6 +208,7 @@ class Planner:
                 return shown(
                     statement.kind, self.streams.values(), self.tables.values(),
                     {name: self.regions.get(name) for name in self.regions}, self.queries.values(),
+                    self.failed,
                 )  # fmt: skip
             case DescribeQuery():
                 return described(self._asked(statement, text))
@@ -392,7 +396,7 @@ class Planner:
         if isinstance(statement, CreateTrigger):
             return read_trigger(self._selects, statement, text, self.queries.triggers, self._reader.rules)
         if isinstance(statement, RegisterPattern):
-            return read_pattern(self._reader, statement, text)
+            return read_pattern(self._reader, statement, text, self.states)
         return self._reader.read(statement, text)
 
     def _register_table(self, statement: RegisterQueries, text: str, at: int | None) -> None:

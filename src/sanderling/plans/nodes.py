@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from sanderling.catalog import Column
 from sanderling.plans.constraint_graph import Compare
 from sanderling.plans.expression import Expression
 from sanderling.plans.window import Refresh
@@ -443,10 +444,31 @@ COLUMN, REACHED, ENTERED, OUTCOME = "column", "reached", "entered", "outcome"
 
 
 @dataclass(frozen=True, slots=True)
+class OwnState:
+    """A state that a program brings (session/state.py), by its name: its code is known where it runs.
+
+    It takes rows of a step as columns `right`, all of that step's key; of runs that wait for it `left`, each
+    column by its name, a step before it, and its place among what is kept there. It tells `output` of which
+    `keys` are a run's key if it begins runs, and remembers the tables of `kept`. One of them works for all
+    patterns if it `shares`.
+    """
+
+    name: str
+    constants: tuple[str | int | float | bool | None, ...]
+    right: tuple[str, ...]
+    left: tuple[tuple[str, int, int], ...]
+    output: tuple[Column, ...]
+    keys: tuple[int, ...]
+    kept: tuple[tuple[str, tuple[Column, ...]], ...]
+    shares: bool
+
+
+@dataclass(frozen=True, slots=True)
 class PatternStep:
     """A step where it stands in a pattern: the rows of one of its presences, waited for by a key.
 
     `of` says by which values: of steps before it, each by its number and its place among what is kept there.
+    With a state of its own it is reached when that says so.
     """
 
     presence: int
@@ -456,6 +478,7 @@ class PatternStep:
     is_leaving: bool = False
     times: int = 1
     name: str = field(default="", compare=False)
+    own: OwnState | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -513,6 +536,18 @@ class Match:
     @property
     def types(self) -> tuple[SqlType, ...]:
         return tuple(shown.type for shown in self.shown)
+
+    @property
+    def own(self) -> list[int]:
+        """Steps that have a state of a program's own, in the order of their positions."""
+        return [number for number, step in enumerate(self.steps) if step.own is not None]
+
+    def kept_types(self, number: int) -> list[SqlType]:
+        """Of what is remembered of a step that is reached."""
+        step = self.steps[number]
+        if step.own is not None:
+            return [column.type for column in step.own.output]
+        return [self.presences[step.presence].types[place] for place in self.kept[step.presence]]
 
 
 Node = (

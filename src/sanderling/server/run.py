@@ -26,11 +26,13 @@ class ServeOptions:
     master: str
     shards: int | None
     data: Path | None
+    states: str | None = None  # a module with states for patterns
 
 
 def run_server(script: str, options: ServeOptions, say: Callable[[str], None]) -> None:
     """Serves until a signal comes, or the stream fails."""
     from sanderling.session.connect import connect
+    from sanderling.session.state import states_in
 
     if options.roads is not None and not options.roads.is_file():
         raise ConfigError(
@@ -41,6 +43,8 @@ def run_server(script: str, options: ServeOptions, say: Callable[[str], None]) -
         data=options.data,
     )  # fmt: skip
     with session:
+        for name, kind in ({} if options.states is None else states_in(options.states)).items():
+            session.state(name, kind)
         session.execute(script)
         take_readings(session)
         session.start()

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sanderling.batches import Batch, Kind
-from sanderling.deliver.changes import arrivals_in
+from sanderling.deliver.changes import arrivals_in, failures_in
 from sanderling.deliver.log import BLOB, Log
 from sanderling.errors import ODD_CHARACTER, SanderlingError, SessionError, did_you_mean
 from sanderling.figures.figures import Tally
@@ -47,7 +47,7 @@ class Desk:
         """`why_over` tells whoever waits that there is nothing to wait for."""
         self._why_over = why_over
         self._path = work / "delivered.json"
-        self.delivered, self._activated = _read(self._path)
+        self.delivered, self._activated, self.failed = _read(self._path)
         self._control = Log(work / "control")
         self._next = max([-1, *self._control.numbers()]) + 1
         self._lock = threading.Lock()
@@ -183,16 +183,19 @@ class Desk:
     def _add(self, number: int, reader: Reader) -> None:
         with self._lock:
             is_gone = number in self._gone  # dropped between the question and its answer
-            if not is_gone:
+            why = self.failed.get(number)
+            if not is_gone and why is None:
                 self._subscribed.setdefault(number, []).append(reader)
-        if is_gone:
-            reader.end()
+        if is_gone or why is not None:
+            reader.end(None if why is None else state_failed(why))
 
     # ----- what comes in, from the courier's thread
 
     def deliver(self, number: int, batches: list[Batch]) -> None:
         """One batch: updates to subscribers, answers to whoever asked, what was said of focal objects."""
         self._give([b for b in batches if b.kind == Kind.DELTAS])
+        for row in failures_in(batches):
+            self._fail(row["query"], row["message"])
         for batch in (b for b in batches if b.kind == Kind.FIGURES):
             self.figures.take(batch.shard, batch.table)
         self.figures.arrive(arrivals_in(batches))
@@ -204,7 +207,20 @@ class Desk:
         for listener in list(self._listeners):
             listener(number, batches)
         self.delivered = number
-        write_json(self._path, KIND, {"delivered": self.delivered, "activated": self._activated})
+        self._write()
+
+    def _write(self) -> None:
+        failed = [[number, why] for number, why in self.failed.items()]
+        said = {"delivered": self.delivered, "activated": self._activated, "failed": failed}
+        write_json(self._path, KIND, said)
+
+    def _fail(self, number: int, why: str) -> None:
+        """A pattern has ended because of its own state: whoever reads it is told."""
+        with self._lock:
+            self.failed[number] = why
+            over = self._subscribed.pop(number, [])
+        for reader in over:
+            reader.end(state_failed(why))
 
     def _give(self, batches: list[Batch]) -> None:
         """To each reader the rows of its query, of all shards together: only so they are in order."""
@@ -250,11 +266,17 @@ def names_in(plan: Plan) -> list[str]:
     return [str(name) for name in plan.queries.names.filter(pa.array(plan.queries.end != ALWAYS))]
 
 
-def _read(path: Path) -> tuple[int, int]:
+def state_failed(why: str) -> SessionError:
+    hint = "mend the state; then DROP PATTERN, and REGISTER it anew"
+    return SessionError("session.state_failed", f"the pattern has ended: {why}", hint)
+
+
+def _read(path: Path) -> tuple[int, int, dict[int, str]]:
     if not path.exists():
-        return -1, 0
+        return -1, 0, {}
     try:
         said = read_json(path, KIND)
-        return int(said["delivered"]), int(said["activated"])
+        failed = {int(number): str(why) for number, why in said["failed"]}
+        return int(said["delivered"]), int(said["activated"]), failed
     except (ValueError, LookupError, TypeError) as e:
         raise broken(str(path), str(e)) from e

@@ -18,7 +18,7 @@ from pathlib import Path
 from sanderling.deliver.sinks.lines import write_all
 from sanderling.state.sealed import broken, named, other_format, read_json, write_json
 
-SAID, STARTED = "said", "started"
+SAID, STARTED, STATE = "said", "started", "state"
 KIND = "journal"
 
 

@@ -8,6 +8,7 @@ session.stream(df)   ─┘                    readings ─┘      └─► up
 from __future__ import annotations
 
 import atexit
+import json
 import sys
 import threading
 import weakref
@@ -32,9 +33,10 @@ from sanderling.plan.grow.table_changes import read_in
 from sanderling.plan.listing import Listing
 from sanderling.session.arguments import folder, seconds, shown, text, whole, yes_or_no
 from sanderling.session.desk import Desk, names_in
-from sanderling.session.journal import SAID, STARTED, Journal, Line
+from sanderling.session.journal import SAID, STARTED, STATE, Journal, Line
 from sanderling.session.kept_tables import KeptTables
 from sanderling.session.posting import Posting, folder_of
+from sanderling.session.state import State, as_data, brought, of_data
 from sanderling.session.subscription import Subscription
 from sanderling.settings import Settings
 from sanderling.spark.checkpoint import agree, digest_of, session_note, working_in
@@ -86,6 +88,7 @@ class Session:
         self._sinks: list[Sink] = []  # beside the desk
         self._servers: list[Server] = []
         self.postings: dict[str, Posting] = {}  # by stream
+        self._brought: set[str] = set()  # states of patterns, since the program began
         self._is_stopped = False
         self._fault: SanderlingError | None = None
         if spark is not None:
@@ -105,7 +108,7 @@ class Session:
             self._plans = PlanFolder.in_(self._work / "plans")
             self._named = PlanFolder.in_(self._work / "queries", are_named=True)
             self._desk = Desk(self._work, self._why_over)
-            self._living.figures = self._desk.figures
+            self._living.figures, self._living.failed = self._desk.figures, self._desk.failed
             self._journal = Journal(self._work / "journal.jsonl")
             self._tell_again()
         except BaseException:
@@ -189,6 +192,30 @@ class Session:
             )
             self.add_source(name, Frame(name, frame))
 
+    def state(self, name: str, kind: type[State]) -> None:
+        """Brings a state for patterns: `FROM step USING name (constants)`. Before `start()`.
+
+        After a restart it has to be brought again; its code may be another then, what it declares the same.
+        """
+        text("name", name, "give the state a name")
+        declared = brought(name, kind)
+        with self._lock, _in_our_words():
+            self._refuse_stopped()
+            if self._runtime.query is not None:
+                raise SessionError("session.running", "states are brought before the session starts")
+            known = self._living.states.get(name)
+            if known is not None and known.schema != declared.schema:
+                raise StateError(
+                    "state.other_script", f'the state "{name}" declares other columns than before',
+                    "declare the same, or use a new checkpoint",
+                )  # fmt: skip
+            with self._written_down():
+                self._plans.keep_state(name, kind)
+                if known is None:
+                    self._journal.append(Line(STATE, json.dumps(as_data(declared))))
+            self._living.states.put(name, declared)
+            self._brought.add(name.casefold())
+
     def add_source(self, stream: str, source: Source) -> None:
         """Where a stream that has no path is read from. After a restart it has to be given again."""
         self._sources[stream] = source
@@ -253,6 +280,7 @@ class Session:
             self._refuse_stopped()
             if self._runtime.query is not None:
                 raise SessionError("session.running", "the session runs already")
+            self._refuse_missing_states()
             inputs = find_inputs(self._living.streams.values(), self._sources, self._work, self._data)
             shards = self._shards or cores_of(self._master)
             shards = agree(self._work, session_note(inputs.files.by_stream, shards), self._shards)
@@ -375,6 +403,10 @@ class Session:
     def _tell_again(self) -> None:
         """After a restart: everything that was said, in the same order."""
         for line in self._journal.lines:
+            if line.kind == STATE:
+                state = of_data(json.loads(line.text))
+                self._living.states.put(state.name, state)
+                continue
             change = self._living.start() if line.kind == STARTED else self._living.execute(line.text)
             if line.digest != (digest_of(change.plan, "") if line.kind == STARTED else self._digest(change)):
                 raise _changed(line)
@@ -408,6 +440,15 @@ class Session:
         growth = change.growth
         streams = (*growth.added.streams, *growth.more)
         return digest_of(replace(growth.added, streams=streams, tables=growth.tables), "")
+
+    def _refuse_missing_states(self) -> None:
+        """Of those that were brought before a restart."""
+        for state in self._living.states.values():
+            if state.name.casefold() not in self._brought:
+                raise SessionError(
+                    "session.missing_state", f'the state "{state.name}" was brought before, and is not now',
+                    f'session.state("{state.name}", …) before start()',
+                )  # fmt: skip
 
     def _refuse_stopped(self) -> None:
         if self._is_stopped:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import uuid
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
@@ -17,14 +18,15 @@ import pyarrow as pa
 from sanderling.plans.growth import Growth, grown
 from sanderling.plans.parts import for_shards
 from sanderling.plans.plan import Plan, Template
+from sanderling.spark.code import code_of, kind_in
 from sanderling.state.plans import read_thing, write_thing
-from sanderling.state.sealed import write_atomically
+from sanderling.state.sealed import read, write, write_atomically
 
 # A whole plan is written at every so manieth version: whoever needs one has no long way to it.
 VERSIONS_PER_PLAN = 64
 # The file that says whose run the folder is.
 MARK = "mark"
-PLAN, GROWTH = "plan", "growth"
+PLAN, GROWTH, STATES = "plan", "growth", "states"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,15 @@ class PlanFolder:
             growth = replace(growth, added=self._wanted(growth.added))
             write_thing(self._path(plan.version, GROWTH), GROWTH, growth)
 
+    def keep_state(self, name: str, kind: type) -> None:
+        """A state that the program brings: its code, for the workers. A later one of the name replaces it."""
+        folder = Path(self.path) / STATES
+        folder.mkdir(parents=True, exist_ok=True)
+        write(self._state(name), STATES, code_of(kind))
+
+    def _state(self, name: str) -> Path:
+        return Path(self.path) / STATES / hashlib.blake2s(name.casefold().encode(), digest_size=8).hexdigest()
+
     def _wanted(self, plan: Plan) -> Plan:
         return plan if self.are_named else for_shards(plan)
 
@@ -72,6 +83,10 @@ class PlanFolder:
                 path.unlink()
 
     # ----- in a worker
+
+    def state(self, name: str) -> type[Any]:
+        """The code of a state that the program brought."""
+        return _kind(self, name)
 
     def is_over(self) -> bool:
         """Whether the run has ended, or another has begun in its folder."""
@@ -110,6 +125,11 @@ def _plan(folder: PlanFolder, version: int) -> Plan:
         return read_thing(whole, PLAN, Plan)
     growth = read_thing(folder._path(version, GROWTH), GROWTH, Growth)
     return grown(folder.plan(version - 1), growth)
+
+
+@lru_cache(maxsize=64)
+def _kind(folder: PlanFolder, name: str) -> type[Any]:
+    return kind_in(read(folder._state(name), STATES).to_pybytes())
 
 
 @lru_cache(maxsize=16)

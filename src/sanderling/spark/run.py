@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -67,6 +67,7 @@ class RunOptions:
     progress: Progress | None = None
     on_batch: Callable[[BatchTime], object] | None = None
     data: Path | None = None  # a folder that no path leads out of
+    states: Mapping[str, type] = field(default_factory=dict)  # of patterns, by name, that the program brings
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +169,8 @@ def _stream(
     """
     plans = PlanFolder.in_(work / "plans")
     plans.keep(plan)
+    for name, kind in options.states.items():
+        plans.keep_state(name, kind)
     layout = Layout(plan, plans, shards, work, options.settings, is_living=False)
     runtime = Runtime(work, options.master, shards, given)
     show(Status(STARTING))

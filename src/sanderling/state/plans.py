@@ -24,6 +24,7 @@ from sanderling.plans.nodes import (
     Near,
     Neighbours,
     Order,
+    OwnState,
     PatternBound,
     PatternStep,
     Persisting,
@@ -67,8 +68,8 @@ CLASSES: tuple[type, ...] = (
     RowsPerKey, Until, UntilNext, Refresh, Aggregate, Branch,
     Company, Distinct, DistanceBound, Exchange, First, FocalPoints, Join, Latest, Near, Neighbours,
     Order, Persisting, Sample, Select, SetOperation, Solve, Sum, Swelling, TableRows, TimeBound, Union,
-    Value, Variable, Replaced, Replacement, Match, PatternBound, PatternStep, Position, ShownOfRun,
-    TickBound, Ticking,
+    Value, Variable, Replaced, Replacement, Match, OwnState, PatternBound, PatternStep, Position,
+    ShownOfRun, TickBound, Ticking,
 )  # fmt: skip
 PLANS = Encoding(*CLASSES)
 

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from sanderling.batches import Batch
-from sanderling.deliver.changes import Changes, UpdateLines, arrivals_in, gather, letter_lines
+from sanderling.deliver.changes import Changes, UpdateLines, arrivals_in, failures_in, gather, letter_lines
 from sanderling.deliver.ledger import Ledger, Totals
 from sanderling.deliver.lock import locked
 from sanderling.deliver.sinks.gathered import Gathered
@@ -135,6 +135,8 @@ class Delivery:
                 self.letters.append(name, letter_lines(change.ordered_letters()).chunks)
             counted(self.ledger, self.plan, name, change)
         self.ledger.arrive(arrivals_in(batches))
+        for row in failures_in(batches):
+            self.ledger.failed[str(self.plan.queries.names[row["query"]])] = row["message"]
         for part in (self.folders, self.gathered):
             if part is not None:
                 part.write(number, {t: rows for c in changes.values() for t, rows in c.rows.items()})

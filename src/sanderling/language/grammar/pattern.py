@@ -18,11 +18,13 @@ from sanderling.language.statements import (
     PatternGroup,
     PatternStep,
     RegisterPattern,
+    Using,
     Value,
 )
 
 HOW_LONG = "write a number and a unit: WITHIN 1 HOUR, FOR 90 SECONDS"
 MOST_TIMES = 1_000_000
+CONSTANTS = {TokenType.TRUE: True, TokenType.FALSE: False, TokenType.NULL: None}
 
 
 class PatternParser(NamedStepParser):
@@ -99,9 +101,11 @@ class PatternParser(NamedStepParser):
                 message, hint = f"{option} stands twice", f"keep one {option}"
                 raise self.refuse("query.duplicate_clause", message, hint, self._prev)
             found[option] = self._step_option_body(option)
+            if option == "USING" and alias is name and self._match_text_seq("AS"):
+                alias = self._name("a name for this step")
         return PatternStep(
             name, alias, how == "ENTERING", how == "LEAVING", found.get("FOR"), found.get("ON", ()),
-            found.get("TIMES"), found.get("WITHIN"),
+            found.get("TIMES"), found.get("WITHIN"), found.get("USING"),
         )  # fmt: skip
 
     def _is_before_name(self, word: str) -> bool:
@@ -120,10 +124,7 @@ class PatternParser(NamedStepParser):
             return None
         if token.token_type == TokenType.NUMBER and self._next and self._next.text.upper() == "TIMES":
             return "TIMES"
-        if token.text.upper() == "USING":
-            hint = "states of a program's own come later; a step is a query"
-            raise self.refuse("query.unsupported", "USING is not supported yet", hint, token)
-        if token.text.upper() not in ("FOR", "ON", "WITHIN"):
+        if token.text.upper() not in ("FOR", "ON", "WITHIN", "USING"):
             return None
         self._advance()
         return str(token.text.upper())
@@ -133,6 +134,8 @@ class PatternParser(NamedStepParser):
             return self._pattern_times()
         if word == "FOR":
             return self._pattern_duration()
+        if word == "USING":
+            return self._pattern_using()
         return self._pattern_within() if word == "WITHIN" else self._pattern_on()
 
     def _pattern_times(self) -> Value:
@@ -143,6 +146,25 @@ class PatternParser(NamedStepParser):
             hint = "write 2 TIMES, or more"
             raise self.refuse("query.bad_pattern", f"{times.value} TIMES is not often", hint, token)
         return times
+
+    def _pattern_using(self) -> Using:
+        """A state's name, and constants for it in brackets."""
+        name = self._name("a state that the program brings")
+        constants: list[str | int | float | bool | None] = []
+        first = self._prev
+        if self._match(TokenType.L_PAREN) and not self._match(TokenType.R_PAREN):
+            constants.append(self._pattern_constant())
+            while self._match(TokenType.COMMA):
+                constants.append(self._pattern_constant())
+            self._match_r_paren()
+        return Using(name, tuple(constants), self._span_from(first))
+
+    def _pattern_constant(self) -> str | int | float | bool | None:
+        for kind, constant in CONSTANTS.items():
+            if self._match(kind):
+                return constant
+        found: Value = self._value("a constant for the state")
+        return found.value
 
     def _pattern_within(self) -> PatternBound:
         first = self._prev

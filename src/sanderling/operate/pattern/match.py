@@ -19,8 +19,10 @@ from sanderling.arrays import I64
 from sanderling.clock import NEVER, NOTHING_YET
 from sanderling.operate.inside.waited import Wanted
 from sanderling.operate.operator import over, under
+from sanderling.operate.pattern.own_state import States
+from sanderling.operate.pattern.own_steps import Fault, Forwarded, OwnStates, OwnSteps
 from sanderling.operate.pattern.presence import Event, Here, Key, Presence, PresenceState, Values
-from sanderling.operate.pattern.runs import MATCHED, UNKNOWN, Automaton, Durations, Reached, Run
+from sanderling.operate.pattern.runs import ASKS, MATCHED, UNKNOWN, Automaton, Durations, Reached, Run
 from sanderling.operate.pattern.saved import key_of, runs_restored, runs_saved
 from sanderling.operate.sql.constants import Constants
 from sanderling.operate.sql.select import evaluated
@@ -31,6 +33,8 @@ from sanderling.plans.columns import by_places
 from sanderling.plans.expression import Expression
 
 Due = tuple[int, int, Run]
+# What is no end of a run.
+WAITING = ("", UNKNOWN, ASKS)
 
 
 class Ahead:
@@ -82,6 +86,7 @@ class MatchState:
     known: dict[int, set[Key]] = field(default_factory=dict)
     idle: set[tuple[int, Key]] = field(default_factory=set)
     closed_to: int = NOTHING_YET
+    own: OwnStates = field(default_factory=OwnStates)
 
 
 class Match:
@@ -93,8 +98,9 @@ class Match:
     that runs wait for.
     """
 
-    def __init__(self, node: nodes.Match, constants: Constants):
+    def __init__(self, node: nodes.Match, constants: Constants, states: States | None = None):
         self.node, self.constants = node, constants
+        self.own = OwnSteps(node, states or States())
         self.presences = [
             Presence(presence, kept, constants)
             for presence, kept in zip(node.presences, node.kept, strict=True)
@@ -122,7 +128,7 @@ class Match:
             )
             ahead.add(number, self.presences[number].events(state.presences[number], rows, given.closed_to))
         while True:
-            tick = min(ahead.next_tick, state.due[0][0] if state.due else NEVER)
+            tick = min(ahead.next_tick, state.due[0][0] if state.due else NEVER, state.own.next_wake)
             if tick == NEVER or tick > given.closed_to:
                 state.closed_to = max(state.closed_to, given.closed_to)
                 return self._told(ended)
@@ -175,9 +181,10 @@ class Match:
         touched: dict[int, Run] = {}
         began = []
         for number, event in events:
+            self.own.note(state.own, number, event, state.presences[number])
             self.presences[number].take(state.presences[number], event)
             touched |= state.waiting.get((number, event.key), {})
-            if number == 0:
+            if number == 0 and self.node.steps[0].own is None:
                 is_anew = event.since == tick or event.since == NEVER
                 state.skipped -= {event.key} if is_anew else set()
                 began += [event] if event.is_long and self._may_begin(state, event) else []
@@ -189,34 +196,65 @@ class Match:
             run = self._begun(state, event)
             touched[run.number] = run
         ended, left = [], list(touched.values())
-        while left:
-            unknown = []
-            for run in left:
-                outcome = self._looked(state, run, tick, self._durations(run.query))
-                unknown += [run] if outcome == UNKNOWN else []
-                ended += [Ended(run, outcome, tick)] if outcome not in ("", UNKNOWN) else []
-            left = unknown
-            self._ask(state, left, tick, ahead)
+        asking: list[Run] = []
+        answered: list[int] = []
+        for step in (*self.own.steps, None):
+            while left:
+                unknown = []
+                for run in left:
+                    outcome = self._looked(state, run, tick, answered)
+                    unknown += [run] if outcome == UNKNOWN else []
+                    asking += [run] if outcome == ASKS else []
+                    ended += [Ended(run, outcome, tick)] if outcome not in WAITING else []
+                left = unknown
+                self._ask(state, left, tick, ahead)
+            if step is not None:
+                answered.append(step)
+                left = self._gone_on(state, step, tick, asking)
+        self.own.settle(state.own, tick)
         return self._skipped(state, ended) if self.node.is_skipping else ended
 
+    def _gone_on(self, state: MatchState, step: int, tick: int, asking: list[Run]) -> list[Run]:
+        """Asks the state of a step; runs that have to be looked at then. A pattern that fails has none."""
+        found = {run.number: run for run in asking if self.own.step_of(run) == step}
+        for one in list(self.own.called(state.own, step, tick, state.presences, state.begun)):
+            run = self._forwarded(state, step, tick, one)
+            found[run.number] = run
+        for run in [run for run in state.runs.values() if run.query in state.own.failed]:
+            self._leave(state, run)
+        return [run for number, run in found.items() if number in state.runs]
+
+    def _forwarded(self, state: MatchState, step: int, tick: int, one: Forwarded) -> Run:
+        if one.run is None:
+            return self._entered(state, one.query, Reached(tick, tick, one.values))
+        (watch,) = (watch for watch in one.run.watches if watch.step == step)
+        watch.done = Reached(tick, watch.u, one.values)
+        return one.run
+
     def _may_begin(self, state: MatchState, event: Event) -> bool:
+        if event.key[0] in state.own.failed:
+            return False
         is_old = event.since <= state.begun[event.key[0]]
         return not (self.node.steps[0].is_entering and is_old) and event.key not in state.skipped
 
     def _begun(self, state: MatchState, event: Event) -> Run:
         assert event.values is not None
-        query, _ = event.key
-        reached = {0: Reached(event.tick, event.since, event.values)}
-        run = Run(state.next_number, query, key_of(self.node, event.values), [event.tick], reached)
+        return self._entered(state, event.key[0], Reached(event.tick, event.since, event.values))
+
+    def _entered(self, state: MatchState, query: int, reached: Reached) -> Run:
+        assert reached.values is not None
+        run = Run(
+            state.next_number, query, key_of(self.node, reached.values), [reached.tick], {0: reached}
+        )  # fmt: skip
         state.next_number += 1
         self._enter(state, run)
         return run
 
-    def _looked(self, state: MatchState, run: Run, tick: int, asked: Durations) -> str:
+    def _looked(self, state: MatchState, run: Run, tick: int, answered: Sequence[int]) -> str:
         before = run.due
         self._leave(state, run)
-        outcome = self._automaton(state).look(run, tick, asked)
-        if not outcome:
+        outcome = self._automaton(state).look(run, tick, self._durations(run.query), answered)
+        if outcome in ("", ASKS):
             self._enter(state, run)
             if run.due != before:
                 heappush(state.due, (run.due, run.number, run))
@@ -225,12 +263,14 @@ class Match:
     def _enter(self, state: MatchState, run: Run) -> None:
         state.runs[run.number] = run
         state.of_key.setdefault((run.query, run.key), {})[run.number] = run
+        self.own.enter(state.own, run)
         for place in self._automaton(state).places(run):
             state.waiting.setdefault(place, {})[run.number] = run
 
     def _leave(self, state: MatchState, run: Run) -> None:
         state.runs.pop(run.number, None)
         _take_out(state.of_key, (run.query, run.key), run)
+        self.own.leave(state.own, run)
         for place in self._automaton(state).places(run):
             _take_out(state.waiting, place, run)
             if place[0] in self.branches:
@@ -299,7 +339,7 @@ class Match:
         automaton = Automaton(self.node, lambda presence, key: None)
         for position in reversed(self.node.positions):
             for step in position.steps:
-                if step in run.reached:
+                if step in run.reached and self.node.steps[step].own is None:
                     return automaton.key_for(step, run)
         return run.key
 
@@ -315,6 +355,7 @@ class Match:
     def due(self, state: MatchState) -> int | None:
         """Of a step only stays in the first are waited for."""
         soonest = min(state.presences[0].stays.next_due, state.due[0][0] if state.due else NEVER)
+        soonest = min(soonest, state.own.next_wake)
         return None if soonest == NEVER else soonest
 
     def replan(self, state: MatchState, queries: I64, tick: int) -> None:
@@ -334,6 +375,7 @@ class Match:
             self._durations_of.pop(query, None)
         for run in [run for run in state.runs.values() if run.query in gone]:
             self._leave(state, run)
+        self.own.forget(state.own, gone, state.presences, state.closed_to)
         for presence, own in zip(self.presences, state.presences, strict=True):
             presence.forget(own, queries)
         state.begun = {query: tick for query, tick in state.begun.items() if query not in gone}
@@ -373,7 +415,15 @@ class Match:
         }  # fmt: skip
         for number, (presence, own) in enumerate(zip(self.presences, state.presences, strict=True)):
             tables |= over(f"presence{number} ", presence.saved(own))
-        return tables | runs_saved(self.node, state.runs.values())
+        return tables | runs_saved(self.node, state.runs.values()) | self.own.saved(state.own)
+
+    def is_saved_whole(self) -> bool:
+        """What a program's own states did is not done again: they are as they were saved."""
+        return bool(self.own)
+
+    def faults(self, state: MatchState) -> list[Fault]:
+        faults, state.own.faults = state.own.faults, []
+        return faults
 
     def restore(self, state: MatchState, tables: dict[str, pa.Table]) -> None:
         for number, (presence, own) in enumerate(zip(self.presences, state.presences, strict=True)):
@@ -384,6 +434,8 @@ class Match:
         state.next_number, state.closed_to = (tables["next"].column(i)[0].as_py() for i in range(2))
         for run in runs_restored(self._automaton(state), tables):
             self._enter(state, run)
+        self.own.restore(state.own, tables, state.begun)
+        state.own.touched.clear()
         for number, key in state.waiting:
             if number in state.known:
                 state.known[number].add(key)

@@ -5,7 +5,7 @@ run: reached ─► reached ─► waiting for the steps of a position, and for 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
 from sanderling.clock import NEVER
@@ -15,6 +15,8 @@ from sanderling.plans.nodes import Match, PatternStep
 MATCHED, TIMED_OUT, BROKEN = "matched", "timed out", "broken"
 # It has begun to wait for keys of which nothing is known: they are asked for, and it is looked at again.
 UNKNOWN = "unknown"
+# It waits for a state of the program's own, which has yet to be asked at this tick.
+ASKS = "asks"
 
 
 class Reached(NamedTuple):
@@ -69,8 +71,11 @@ class Automaton:
     ):  # fmt: skip
         self.node, self.here_of, self.is_known = node, here_of, is_known
 
-    def look(self, run: Run, tick: int, asked: Durations) -> str:
-        """As far as it gets at a tick: how it ends, or nothing if it waits."""
+    def look(self, run: Run, tick: int, asked: Durations, answered: Collection[int] = ()) -> str:
+        """As far as it gets at a tick: how it ends, or nothing if it waits.
+
+        `answered` are steps whose own states have been asked at this tick.
+        """
         while len(run.ticks) <= len(self.node.positions):
             position = self.node.positions[len(run.ticks) - 1]
             if not run.watches:
@@ -82,6 +87,10 @@ class Automaton:
             dues = [self._looked(run, watch, tick, asked) for watch in run.watches]
             if any(watch.done for watch in run.watches if watch.step in position.nots):
                 return BROKEN
+            own = [s for s in position.steps if self.node.steps[s].own is not None and s not in answered]
+            if own:
+                run.due = min([run.deadline, *dues])
+                return ASKS
             done = [w for w in run.watches if w.step in position.steps and w.done]
             is_reached = len(done) == len(position.steps) if position.is_all else bool(done)
             if not (position.steps and is_reached):

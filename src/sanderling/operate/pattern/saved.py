@@ -41,8 +41,7 @@ def runs_saved(node: Match, runs: Iterable[Run]) -> dict[str, pa.Table]:
 
 
 def _reached_saved(node: Match, number: int, runs: list[Run]) -> pa.Table:
-    presence = node.steps[number].presence
-    types = [node.presences[presence].types[place].arrow for place in node.kept[presence]]
+    types = [type_.arrow for type_ in node.kept_types(number)]
     names = by_places(len(types))
     found = [(r.number, True, r.reached[number]) for r in runs if number in r.reached]
     found += [(r.number, False, w.done) for r in runs for w in r.watches if w.step == number and w.done]
@@ -65,7 +64,7 @@ def runs_restored(automaton: Automaton, tables: dict[str, pa.Table]) -> Iterator
     reached: dict[tuple[int, bool], dict[int, Reached]] = {}
     for number in range(len(node.steps)):
         for row in tables[f"step{number}"].to_pylist():
-            names = by_places(len(node.kept[node.steps[number].presence]))
+            names = by_places(len(node.kept_types(number)))
             values = tuple(row[name] for name in names) if row["is_there"] else None
             mine = reached.setdefault((row["run"], row["is_whole"]), {})
             mine[number] = Reached(row["tick"], row["since"], values)
@@ -94,5 +93,8 @@ def _watch(automaton: Automaton, run: Run, kept: dict[str, object], done: dict[i
 
 def key_of(node: Match, values: Values) -> Values:
     """The key of a run, of what it keeps of its first step."""
+    own = node.steps[0].own
+    if own is not None:
+        return tuple(values[place] for place in own.keys)
     kept = node.kept[0]
     return tuple(values[kept.index(place)] for place in node.presences[0].keys)

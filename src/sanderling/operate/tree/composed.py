@@ -18,10 +18,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sanderling.arrays import I64
-from sanderling.batches import Batch, Kind
+from sanderling.batches import FAILED, Batch, Kind
 from sanderling.clock import NOTHING_YET
 from sanderling.figures.figures import Figures
 from sanderling.operate.inside.waited import Wanted
+from sanderling.operate.pattern.own_state import States
 from sanderling.operate.sql.consolidate import put_together, repeated
 from sanderling.operate.sql.constants import Constants
 from sanderling.operate.takers import Key, Taker
@@ -51,11 +52,13 @@ class Composed(Taker):
 
     def __init__(
         self, plan: Plan, planned: PlannedTree, is_joining: bool = False, partition: Partition = ALONE,
-        looks: Looks | None = None,
+        looks: Looks | None = None, states: States | None = None,
     ):  # fmt: skip
-        """`is_joining`: it was registered while streams run. Above a stream it may ask that."""
+        """`is_joining`: it was registered while streams run. Above a stream it may ask that. Code of
+        patterns' own states comes from `states`.
+        """
         self.planned, self.looks = planned, looks
-        self.tree = Tree(planned.root, Constants(planned.queries, planned.constants), partition)
+        self.tree = Tree(planned.root, Constants(planned.queries, planned.constants), partition, states)
         self.closed: Closed = {}  # how far streams have come
         self.ready = NOTHING_YET  # all streams have closed this tick
         self.came: list[Input] = []  # since it was last saved: replaying it gives the state
@@ -96,7 +99,9 @@ class Composed(Taker):
         rows = self.take(self.came[-1])
         if self.looks is not None:
             self.came[-1].looked = self.looks.told()
-        return [self._batch(Kind.DELTAS, rows)] if rows.num_rows else []
+        told = [self._batch(Kind.DELTAS, rows)] if rows.num_rows else []
+        faults = [fault._asdict() for fault in self.tree.faults()]
+        return [*told, *([Batch(Kind.FAILED, pa.Table.from_pylist(faults, FAILED))] if faults else [])]
 
     def _batch(self, kind: Kind, rows: pa.Table, ask: int = -1) -> Batch:
         return Batch(kind, rows, self.planned.outlet, self.planned.template.id, ask=ask)
@@ -177,7 +182,7 @@ class Composed(Taker):
         """All that the tree remembers, or what came for it; a trigger may remember less than that."""
         came, self.came = self.came, []
         weight, size = self.weight(), sum(rows.nbytes for some in came for rows in some.rows.values())
-        if is_whole or (weight is not None and weight < size):
+        if is_whole or self.tree.is_saved_whole() or (weight is not None and weight < size):
             return self._saved_whole()
         return Frame(parts={str(number): some.saved() for number, some in enumerate(came)})
 
@@ -205,6 +210,7 @@ class Composed(Taker):
         self.tables.restore(frame.part("tables"))
         self.replaced.restore(frame.part("replaced"))
         self._take_constants()
+        self.tree = self.tree.anew()
         self.tree.restore(frame.part("tree").tables)
         self.waiting = {int(branch): rows for branch, rows in frame.part("waiting").tables.items()}
         self.turns.restore(frame.part("turns"))

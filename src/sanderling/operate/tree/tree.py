@@ -23,6 +23,7 @@ from sanderling.figures.figures import Figures
 from sanderling.operate.operator import (
     Due,
     Expires,
+    Fails,
     Forgets,
     Holds,
     Hosts,
@@ -30,12 +31,15 @@ from sanderling.operate.operator import (
     Present,
     Replans,
     Saves,
+    SavesWhole,
     Waits,
     Weighs,
     over,
     under,
 )
 from sanderling.operate.operators import operator_of
+from sanderling.operate.pattern.own_state import States
+from sanderling.operate.pattern.own_steps import Fault
 from sanderling.operate.sql.constants import Constants
 from sanderling.operate.sql.signed import Signed
 from sanderling.operate.tree.changes import Changes, Look
@@ -109,16 +113,18 @@ class Tree:
     into batches nor the order of rows shows; saved and restored it goes on the same.
     """
 
-    def __init__(self, root: Node, constants: Constants, partition: Partition = ALONE):
+    def __init__(
+        self, root: Node, constants: Constants, partition: Partition = ALONE, states: States | None = None
+    ):
         self.root = root
-        self.constants = constants
+        self.constants, self.partition, self.states = constants, partition, states
         self.is_of_trigger = solve_of(root) is not None
         self.pieces = Pieces()
         self.stations: list[Station] = []  # each behind its inputs
         numbers = numbered(root)  # what stands twice in a tree is worked out once
         for node in numbers:
             inputs = [numbers[child] for child in children_of(node)]
-            self.stations.append(Station(node, operator_of(node, constants, partition), inputs))
+            self.stations.append(Station(node, operator_of(node, constants, partition, states), inputs))
 
     def replan(self, queries: I64, tick: int) -> None:
         """From this tick on the constants of these queries are others."""
@@ -126,13 +132,30 @@ class Tree:
             if isinstance(station.operator, Replans):
                 station.operator.replan(station.state, queries, tick)
 
+    def anew(self) -> Tree:
+        """The same, which remembers nothing."""
+        return Tree(self.root, self.constants, self.partition, self.states)
+
+    def is_saved_whole(self) -> bool:
+        """Whether somebody may not do again what was done."""
+        mine = (station.operator for station in self.stations)
+        return any(isinstance(operator, SavesWhole) and operator.is_saved_whole() for operator in mine)
+
+    def faults(self) -> list[Fault]:
+        """Queries that have ended by themselves since this was asked."""
+        found: list[Fault] = []
+        for station in self.stations:
+            if isinstance(station.operator, Fails):
+                found += station.operator.faults(station.state)
+        return found
+
     def is_due(self, tick: int) -> bool:
         """Whether somebody has something to tell up to this tick, though nothing comes."""
         return any(station.is_due(tick) for station in self.stations)
 
     def answering(self, queries: I64, tick: int) -> Tree:
         """For whole answers as at a tick; what does not follow from those of its branches is known here."""
-        fresh = Tree(self.root, self.constants)
+        fresh = Tree(self.root, self.constants, states=self.states)
         for station, mine in zip(fresh.stations, self.stations, strict=True):
             if isinstance(mine.operator, Present):
                 station.known = mine.operator.present(mine.state, queries, tick)

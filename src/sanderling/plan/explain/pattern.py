@@ -43,6 +43,9 @@ def _step(node: Match, number: int, value_of: ValueOf) -> str:
     step, stay = node.steps[number], value_of(node.steps[number].stay)
     how = "entering " if step.is_entering else "leaving " if step.is_leaving else ""
     lasting = f" for {show_duration(stay)}" if stay else ""
+    if step.own is not None:
+        constants = ", ".join(repr(constant) for constant in step.own.constants)
+        lasting = f" by the program's {step.own.name}{f'({constants})' if constants else ''}"
     return f"{how}{step.name}{lasting}{f', {step.times} times' if step.times > 1 else ''}"
 
 

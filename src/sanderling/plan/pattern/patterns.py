@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from sanderling.catalog import BroughtState, Column, Names
 from sanderling.errors import QueryError, did_you_mean
 from sanderling.language.parse import deep_recursion, too_deep
 from sanderling.language.statements import (
@@ -28,6 +29,7 @@ from sanderling.plan.expressions.distances import uses_of
 from sanderling.plan.logical import Query, Scan, finished, nodes_of
 from sanderling.plan.names.sides import Derived, Uses
 from sanderling.plan.pattern.bounds import Wait, bind
+from sanderling.plan.pattern.own_states import UsedStates, keys_of, own_state
 from sanderling.plan.pattern.scope import OUTCOME, TIMES, PatternScope, side_of
 from sanderling.plan.query.compose import QueryReader, Work, refuse_other_ticks
 from sanderling.plan.query.grouping import Grouping, has_aggregates
@@ -43,10 +45,12 @@ MOST_POSITIONS = 16
 FEEDBACK = ("on", "off")
 
 
-def read_pattern(reader: QueryReader, statement: RegisterPattern, text: str) -> Query:
+def read_pattern(
+    reader: QueryReader, statement: RegisterPattern, text: str, states: Names[BroughtState]
+) -> Query:
     try:
         with deep_recursion():
-            return Pattern(reader, statement, text).query()
+            return Pattern(reader, statement, text, states).query()
     except RecursionError as e:
         raise too_deep(text, statement.name.span.start, statement.name.span.end) from e
 
@@ -60,6 +64,19 @@ class Placed:
         self.keys: tuple[int, ...] = ()
         self.of: list[tuple[int, int]] = []  # by key the step before, and its column
         self.presence = 0
+        self.state: BroughtState | None = None  # a program's own, which tells other columns than the step
+        self.given = self.derived
+        self.run_keys: tuple[int, ...] = ()  # of its own state: a run's key among what that tells
+        self.left: tuple[tuple[str, int, int], ...] = ()
+
+    def use(self, state: BroughtState) -> None:
+        """Its rows are that state's, and their key is all of them that it takes; a clause is part of it."""
+        self.state, self.derived = state, replace(self.given, columns=state.output, place=None)
+
+    @property
+    def key_places(self) -> tuple[int, ...]:
+        """The key, among the columns that others see."""
+        return self.keys if self.state is None else self.run_keys
 
     @property
     def name(self) -> str:
@@ -69,9 +86,12 @@ class Placed:
 class Pattern:
     """One pattern while it is planned. Steps have numbers as they stand in FROM, NOTs among them."""
 
-    def __init__(self, reader: QueryReader, statement: RegisterPattern, text: str):
+    def __init__(
+        self, reader: QueryReader, statement: RegisterPattern, text: str, states: Names[BroughtState]
+    ):
         self.reader, self.statement, self.text = reader, statement, text
         self.span = statement.name.span
+        self.states = UsedStates(states, self._refuse)
         asked = RegisterQuery(statement.name, exp.Select(), None, statement.sql, statement.span)
         self.work = Work(reader, asked)
         self.placed: list[Placed] = []
@@ -88,6 +108,7 @@ class Pattern:
                 self.placed += [self._place(step, clauses) for step in group.steps]
         numbers = self._numbers(groups)
         self._refuse_names()
+        self._use_states(groups)
         for number, placed in enumerate(self.placed):
             self._link(number, placed, numbers)
         tick_us = self._tick_us()
@@ -163,7 +184,34 @@ class Pattern:
             message = f'no step of WITH is named "{step.step.text}"'
             raise self._refuse("query.bad_pattern", message, hint, step.step.span)
         node = given.node
-        return Placed(step, given, node if clauses[name] and isinstance(node, nodes.Persisting) else None)
+        is_counted = clauses[name] and step.using is None  # else what a state sees has it
+        return Placed(step, given, node if is_counted and isinstance(node, nodes.Persisting) else None)
+
+    def _use_states(self, groups: Sequence[PatternGroup]) -> None:
+        for group in groups:
+            for placed in (placed for placed in self.placed if placed.written in group.steps):
+                using = placed.written.using
+                if using is not None:
+                    state = self.states.named(using)
+                    self.states.refuse_clauses(placed.written, group, state, placed is self.placed[0])
+                    placed.use(state)
+
+    def _link_state(self, number: int, placed: Placed, before: Sequence[int]) -> None:
+        using, state = placed.written.using, placed.state
+        assert using is not None and state is not None
+
+        def find(name: str) -> tuple[int, int, Column] | None:
+            for one in reversed(before):
+                columns = self.placed[one].derived.columns
+                for place, column in enumerate(columns):
+                    if column.name.casefold() == name.casefold():
+                        return one, place, column
+            return None
+
+        key = key_of(placed.given.node, self.reader.selects.relations.tables.get)
+        placed.keys = self.states.right(state, placed.given, using.span)
+        placed.run_keys = keys_of(state, placed.given, key or ())
+        placed.left = self.states.left(state, find, using.span)
 
     def _numbers(self, groups: Sequence[PatternGroup]) -> list[range]:
         """Of the steps of each position."""
@@ -184,7 +232,8 @@ class Pattern:
         for before, after in zip(self.placed, self.placed[1:], strict=False):
             step = after.written
             is_same = before.written.step.text.casefold() == step.step.text.casefold()
-            is_other = step.is_entering or step.is_leaving or step.stay_us is not None or step.on
+            words = (step.is_entering, step.is_leaving, step.stay_us is not None, step.on, step.using)
+            is_other = any(words)
             if is_same and not before.written.is_leaving and not is_other:
                 message = f'"{step.step.text}" follows itself: who is in it has reached it already'
                 hint = f"write ENTERING {step.step.text}, or LEAVING, or how long: FOR 1 HOUR"
@@ -192,11 +241,13 @@ class Pattern:
 
     def _link(self, number: int, placed: Placed, numbers: Sequence[range]) -> None:
         """By which columns a step is waited for: those of ON, else those of the first step's key, by name."""
-        if number == 0:
-            placed.keys = self._first_key(placed)
-            return
         mine = next(i for i, some in enumerate(numbers) if number in some)
         before = [n for some in numbers[:mine] for n in some if self._is_shown(n)]
+        if placed.state is not None:
+            return self._link_state(number, placed, before)
+        if number == 0:
+            placed.keys = self._first_key(placed)
+            return None
         pairs = [self._equal(number, on, before) for on in placed.written.on] or list(
             self._by_name(number, placed)
         )
@@ -205,6 +256,7 @@ class Pattern:
             message, hint = "ON says one column twice", "write each column of the step once"
             raise self._refuse("query.bad_pattern", message, hint, placed.written.step.span)
         placed.keys, placed.of = tuple(own for own, _ in pairs), [other for _, other in pairs]
+        return None
 
     def _is_shown(self, number: int) -> bool:
         at = 0
@@ -224,7 +276,7 @@ class Pattern:
     def _by_name(self, number: int, placed: Placed) -> Iterator[tuple[int, tuple[int, int]]]:
         first = self.placed[0]
         names = [c.name.casefold() for c in placed.derived.columns]
-        for key in first.keys:
+        for key in first.key_places:
             column = first.derived.columns[key]
             if column.name.casefold() not in names:
                 message = f'"{placed.written.step.text}" has no column "{column.name}" to be linked by'
@@ -315,7 +367,7 @@ class Pattern:
     def _stay_us(self, placed: Placed) -> int:
         if placed.written.stay_us is not None:
             return placed.written.stay_us
-        if placed.clause is None or placed.written.is_leaving:
+        if placed.state is not None or placed.clause is None or placed.written.is_leaving:
             return 0
         return self._us(placed.clause.stay)
 
@@ -336,7 +388,7 @@ class Pattern:
         if nodes.is_table(placed.derived.node):
             message, hint = f'"{placed.written.step.text}" reads only tables', "join them with a stream"
             raise self._refuse("query.unsupported", message, hint, placed.written.step.span)
-        clause = None if placed.written.is_leaving else placed.clause
+        clause = None if placed.written.is_leaving or placed.state is not None else placed.clause
         goes_on = None if clause is None else clause.goes_on
         grace_us = 0 if clause is None else self._us(clause.grace)
         for number, known in enumerate(self.presences):
@@ -351,7 +403,7 @@ class Pattern:
         self.presences.append(
             nodes.Persisting(placed.derived.node, placed.keys, stay, grace, goes_on, tick_us)
         )
-        self.kept.append(set(placed.keys) if is_first else set())
+        self.kept.append(set(placed.keys) if is_first or placed.state is not None else set())
 
     def _may_wait(self, number: int) -> bool:
         """Whether who is there need not be known before a run waits for it.
@@ -363,6 +415,8 @@ class Pattern:
         steps = [placed.written for placed in self.placed if placed.presence == number]
         is_entered = any(step.is_entering for step in steps) and self._us(presence.grace) > 0
         if not self.is_fed_back or number == 0 or presence.goes_on is not None or is_entered:
+            return False
+        if any(placed.state is not None for placed in self.placed):
             return False
         scans = [node for node in nodes_of(presence.child) if isinstance(node, Scan)]
         return len(presence.keys) == 1 and all(self._stands_still(scan) for scan in scans)
@@ -381,12 +435,15 @@ class Pattern:
         return Expression.of_column(constants[-1].name, TYPES["BIGINT"], "?")
 
     def _step(self, placed: Placed) -> nodes.PatternStep:
-        for before, column in placed.of:
-            self.kept[self.placed[before].presence].add(column)
-        step = placed.written
+        for before, column in (*placed.of, *((of, place) for _, of, place in placed.left)):
+            if self.placed[before].state is None:
+                self.kept[self.placed[before].presence].add(column)
+        step, own = placed.written, None
+        if placed.state is not None and step.using is not None:
+            own = own_state(placed.state, step.using, placed.run_keys, placed.left)
         return nodes.PatternStep(
             placed.presence, self._constant(self._stay_us(placed)), tuple(placed.of), step.is_entering,
-            step.is_leaving, _times(step), placed.name,
+            step.is_leaving, _times(step), placed.name, own,
         )  # fmt: skip
 
     def _position(self, wait: Wait) -> nodes.Position:
@@ -420,7 +477,7 @@ class Pattern:
     def _starred(self, scope: PatternScope) -> Iterator[exp.Expr]:
         """The key, then when each step was reached."""
         first = self.placed[0]
-        for key in first.keys:
+        for key in first.key_places:
             name = first.derived.columns[key].name
             yield exp.column(exp.to_identifier(name, quoted=True), table=exp.to_identifier(first.name))
         for side in scope.all:
@@ -441,7 +498,7 @@ class Pattern:
                 scope.places[side_number, column.name] = len(scope.places)
                 is_own = place < len(placed.derived.columns)
                 what = nodes.COLUMN if is_own else self._word(place - len(placed.derived.columns))
-                if is_own:
+                if is_own and placed.state is None:
                     self.kept[placed.presence].add(place)
                 found.append(nodes.ShownOfRun(number, what, place if is_own else -1, column.type))
         return iter(found)
@@ -470,8 +527,15 @@ def _with_places(node: nodes.Match) -> nodes.Match:
     """Columns of steps by their place among what is kept of them."""
 
     def place(step: int, column: int) -> int:
-        return node.kept[node.steps[step].presence].index(column)
+        """What a program's own state tells is kept as it is told."""
+        of = node.steps[step]
+        return column if of.own is not None else node.kept[of.presence].index(column)
 
-    steps = tuple(replace(s, of=tuple((n, place(n, c)) for n, c in s.of)) for s in node.steps)
+    def placed(own: nodes.OwnState | None) -> nodes.OwnState | None:
+        return None if own is None else replace(own, left=tuple((m, n, place(n, c)) for m, n, c in own.left))
+
+    steps = tuple(
+        replace(s, of=tuple((n, place(n, c)) for n, c in s.of), own=placed(s.own)) for s in node.steps
+    )
     shown = tuple(s if s.place < 0 else replace(s, place=place(s.step, s.place)) for s in node.shown)
     return replace(node, steps=steps, shown=shown)

@@ -89,8 +89,9 @@ class _Placing:
         """Where an object's key is in that of each step, and is what a step is waited for by.
 
         Who is ENTERING the first step was not there when the stream began, which no shard knows by itself.
+        A program's own state sees all objects of a pattern.
         """
-        if node.steps[0].is_entering:
+        if node.steps[0].is_entering or node.own:
             return None
         of = [(self.keys(one.child) or frozenset[int]()).intersection(one.keys) for one in node.presences]
         kept = [

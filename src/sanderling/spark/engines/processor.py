@@ -14,6 +14,7 @@ from typing import Any
 from sanderling.batches import Batch, Kind
 from sanderling.deliver.log import put_part
 from sanderling.merge.partition import Merge
+from sanderling.operate.pattern.own_state import States
 from sanderling.operate.shard import Shard
 from sanderling.route.exchange import Exchange
 from sanderling.route.parcels import parcel_of
@@ -54,7 +55,9 @@ class MergeProcessor(StoredEngine):
 
     def new_engine(self, number: int) -> Any:
         plans = self.stage.plans
-        return Merge(plans.plan(self.stage.first), number, plans.plan, len(self.stage.keys))
+        settings = self.stage.settings
+        states = States(plans.state, settings.state_seconds, settings.are_states_checked)
+        return Merge(plans.plan(self.stage.first), number, plans.plan, len(self.stage.keys), states)
 
     def blobs(self, engine: Any, turn: Turn, batches: list[Batch]) -> Iterator[tuple[int, bytes]]:
         # The name of a part of a shard's is not to be hidden in a part of ours.
