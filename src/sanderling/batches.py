@@ -99,8 +99,10 @@ class Kind(StrEnum):
     # ----- while a plan lives (route/controls.py); the first shard tells merge partitions what they need
     PLAN = "plan", To.SHARDS | To.MERGE, "", "version"
     ACTIVATE = "activate", To.SHARDS, "", "stream version"
+    RECALL = "recall", To.SHARDS, "", "ask stream"
     ASK = "ask", To.SHARDS | To.MERGE, "query", "ask stream closed_to"
     SAID = "said", To.DELIVERY, TS, "stream version"
+    KEPT = "kept", To.DELIVERY, TS, "ask stream closed_to"
     ANSWER = "answer", To.MERGE | To.DELIVERY, "query tick sign", "ask stream template"
     MARK = "mark", To.DELIVERY, "", "ask version"
     # ----- beside all that

@@ -1,4 +1,4 @@
-"""The command line: run, serve, explain, simulate, demo."""
+"""The command line: run, ask, serve, explain, simulate, demo."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import os
 import shutil
 import signal
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
@@ -34,6 +35,7 @@ from sanderling.ingest.files import refuse_no_folder
 from sanderling.progress import shown
 
 if TYPE_CHECKING:
+    from sanderling.ask.script import Asked
     from sanderling.plan.listing import Listing
     from sanderling.plan.planner import Planner
     from sanderling.simulate.network import Network
@@ -184,6 +186,7 @@ def run(
             if checkpoint is None:  # else Java's log is to be in it, and it is not ours yet
                 launch(master, is_kept=True)
             # Imported late: this takes a while, and can be interrupted like the rest.
+            from sanderling.ask.script import Asked
             from sanderling.plan.explain.explain import explain_query
             from sanderling.plan.planner import Planner
             from sanderling.settings import Settings
@@ -192,7 +195,7 @@ def run(
             from sanderling.spark.session import end_java
 
             planner = Planner(data=data)
-            kinds = _bring(planner, states)
+            kinds, asked = _bring(planner, states), Asked(planner)
             for listing in planner.run_script(text):
                 _show(listing)
             settings, plan = Settings(is_counted=bool(planner.analyzed)), planner.plan()
@@ -203,6 +206,7 @@ def run(
         _summarise(summary)
         for name in planner.analyzed:
             _show(explain_query(plan, name, summary.figures))
+        _answer(asked, data)
         if metrics is not None:
             said = {**asdict(summary.totals), "seconds": summary.seconds, "rows_per_second": _rate(summary)}
             _write(metrics, json.dumps(said, indent=2) + "\n")
@@ -220,6 +224,57 @@ def _bring(planner: Planner, states: str | None) -> dict[str, type]:
     for name, kind in kinds.items():
         planner.states.put(name, brought(name, kind))
     return kinds
+
+
+@app.command()
+def ask(
+    select: Annotated[str, typer.Argument(help="a SELECT, or several, each ended by ;")],
+    script: Annotated[
+        Path | None, typer.Option(help="a script that declares the streams, tables and queries it reads")
+    ] = None,
+    form: Annotated[str, typer.Option("--format", help="table, csv, json or parquet")] = "table",
+    out: Annotated[Path | None, typer.Option(help="a file to write; default: stdout")] = None,
+    data: DataOption = None,
+) -> None:
+    """A SELECT over what there is of streams, once; its answer as a table. Needs no Spark."""
+    text = "" if script is None else _read(script)
+    refuse_no_folder(data)
+    if out is not None:
+        refuse_no_file(out)
+    with _interruptible(), _standard_output():
+        from sanderling.ask.page import FORMS
+        from sanderling.ask.script import Asked
+        from sanderling.plan.planner import Planner
+
+        if form not in FORMS:
+            raise ConfigError("config.bad_option", f'no format is called "{form}"', f"say {', '.join(FORMS)}")
+        planner = Planner(data=data)
+        planner.asked = lambda *_: None  # what the script itself asks is told when it is run
+        planner.run_script(text)
+        asked = Asked(planner)
+        for listing in planner.run_script(select):
+            _show(listing)
+        _answer(asked, data, form, out)
+
+
+def _answer(asked: Asked, data: Path | None, form: str = "table", out: Path | None = None) -> None:
+    """Tables on standard output, or in a file."""
+    if not asked.found:
+        return
+    from sanderling.ask.files import FilesPast
+    from sanderling.ask.page import written
+    from sanderling.state.sealed import write_atomically
+
+    with tempfile.TemporaryDirectory(prefix="sanderling-") as work:
+        told = b"".join(written(rows, form) for rows in asked.answers(FilesPast(Path(work), data)))
+    if out is None:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(told)
+        return
+    try:
+        write_atomically(out, told)
+    except OSError as e:
+        raise ConfigError("config.not_writable", f"{out}: {e.strerror}", "check the path") from e
 
 
 @contextmanager

@@ -12,6 +12,9 @@ import pytest
 import typer
 
 from sanderling import command
+from sanderling.ask.files import FilesPast
+from sanderling.ask.page import lines_of
+from sanderling.ask.script import Asked
 from sanderling.errors import SanderlingError
 from sanderling.ingest.files import find_files
 from sanderling.ingest.letters import REASONS
@@ -37,6 +40,7 @@ def said_by(script: str, states: dict[str, type[State]]) -> tuple[list[str], lis
     planner = Planner()
     for name, kind in states.items():
         planner.states.put(name, brought(name, kind))
+    asked = Asked(planner)
     try:
         listings = planner.run_script(script)
     except SanderlingError as e:
@@ -51,7 +55,8 @@ def said_by(script: str, states: dict[str, type[State]]) -> tuple[list[str], lis
     lines = sorted(run.updates, key=_order)
     listed = [" | ".join(row) for listing in listings for row in listing.rows]
     letters = [f"! {reason} {raw}" for _, reason, raw in run.letters]
-    return [*listed, *show_updates(lines), *letters], lines
+    tables = [line for rows in asked.answers(FilesPast(Path())) for line in lines_of(rows)]
+    return [*listed, *show_updates(lines), *letters, *tables], lines
 
 
 def _simulate_as_written(commands: str) -> None:

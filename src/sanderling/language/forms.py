@@ -8,7 +8,7 @@ from sqlglot.tokenizer_core import Token
 
 STATEMENTS = (
     "statements begin with CREATE, DROP, INSERT INTO, DELETE FROM, REFRESH TABLE, REGISTER, REPLACE, SHOW, "
-    "DESCRIBE QUERY, EXPLAIN or AT"
+    "DESCRIBE QUERY, EXPLAIN, SELECT or AT"
 )
 
 DESCRIBED = (

@@ -332,6 +332,25 @@ class RegisterQuery:
 
 
 @dataclass(frozen=True, slots=True)
+class Times:
+    """Which time a relation of FROM is of: AS OF one, BETWEEN two (`last` None: NOW), or LAST."""
+
+    first: Value | None
+    last: Value | None
+    span: Span
+    is_between: bool = False
+    is_last: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A SELECT by itself: told once, as a table. Its relations have their times with them, as `our_time`."""
+
+    query: RegisterQuery
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class TriggerVariable:
     """One of FOR: events of a stream; with a count, a set of so many."""
 
@@ -456,6 +475,7 @@ Statement = (
     | DescribeRegion
     | DescribeArchive
     | Explain
+    | Ask
     | RegisterQueries
     | Registration
     | Replace

@@ -88,6 +88,7 @@ class Shard:
         out += self.told(self.grown(told))
         if self.is_counting:
             out += self.told(Batch(Kind.FIGURES, figures.table()) for figures in self._counted())
+        out += [self._kept(b) for b in batches if b.kind == Kind.RECALL]
         return out + [answer for b in batches if b.kind == Kind.ASK for answer in self._answers(b)]
 
     def clocks(self, stream: StreamShard, before: Clock) -> list[Batch]:
@@ -215,6 +216,11 @@ class Shard:
                 # comes of branches.
                 yield ask(asked.ask, sorted(merged), name, stream.clock.closed_to)
         yield from map(self._for_merging, self.trees.answer(asks, answers, self._is_gathered))
+
+    def _kept(self, asked: Batch) -> Batch:
+        stream = self.streams[asked.stream]
+        kept, closed_to = stream.kept(), stream.clock.closed_to
+        return Batch(Kind.KEPT, kept, asked.stream, ask=asked.ask, closed_to=closed_to)
 
     def _for_merging(self, answer: Batch) -> Batch:
         """Of a branch that trees on both sides share, merge partitions are asked for some queries only."""

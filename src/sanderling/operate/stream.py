@@ -27,6 +27,7 @@ from sanderling.operate.readings.readings import LastReadings
 from sanderling.operate.readings.waiting import Wait, Waiting, is_in
 from sanderling.operate.where.asks import Asks
 from sanderling.operate.where.orders import ANEW, Chooser, Orders
+from sanderling.operate.window.kept import kept_readings
 from sanderling.operate.window.past import Past
 from sanderling.operate.working import Working
 from sanderling.plans import operator_ids
@@ -301,6 +302,10 @@ class StreamShard:
     def answer(self, queries: list[int]) -> list[Batch]:
         """The whole answers of some queries, as at the last tick that closed."""
         return self.working.answer(queries, self.now)
+
+    def kept(self) -> pa.Table:
+        """All readings that are here, as at the last tick that closed."""
+        return kept_readings(self.stream, self.objects, self.past.history)
 
     def merged_of(self, queries: list[int]) -> list[int]:
         """The queries among some whose answers only the merge stage knows."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
@@ -19,6 +19,7 @@ from sanderling.language import parse_script, read_script
 from sanderling.language.script import Row, columns_of, read_row, reader_of
 from sanderling.language.shapes import constant_of, grouped
 from sanderling.language.statements import (
+    Ask,
     At,
     Coverage,
     CreateArchive,
@@ -43,6 +44,7 @@ from sanderling.language.statements import (
     Span,
     Statement,
     TableChange,
+    Value,
 )
 from sanderling.plan.archives import Archives
 from sanderling.plan.archives import described as described_archive
@@ -92,9 +94,12 @@ class Planner:
         # What operators have done so far, where something runs; without, EXPLAIN ANALYZE waits for the end.
         self.figures: Tally | None = None
         self.analyzed: list[str] = []
+        # Who takes a SELECT by itself, with the script's text and the time that stands before it.
+        self.asked: Callable[[Ask, str, Value | None], None] | None = None
         self._names: dict[str, Names[Any] | Queries] = {
             "stream": self.streams, "table": self.tables, "region": self.regions, "query": self.queries
         }  # fmt: skip
+        self.data, self.rules = data, rules
         self._folder, self._read, self._data = folder or Path("."), read or read_in(data), data
         self._archives = Archives(self.streams, data)
         self._names["archive"] = self._archives.names
@@ -166,8 +171,9 @@ class Planner:
     def run(self, statement: Statement, text: str) -> Listing | None:
         """Runs one statement; `text` is what its spans count in."""
         at: int | None = None
+        written: Value | None = None
         if isinstance(statement, At):
-            at = self._time(statement, text)
+            at, written = self._time(statement, text), statement.time
             statement = statement.statement
             if isinstance(statement, (At, CreateStream)) or (
                 isinstance(statement, Drop) and statement.kind == "STREAM"
@@ -202,6 +208,8 @@ class Planner:
                 self._register_table(statement, text, at)
             case Drop():
                 self._drop(statement, text, at)
+            case Ask():
+                self._ask(statement, text, written)
             case Show():
                 if statement.kind == "ARCHIVES":
                     return shown_archives(self._archives.names.values())
@@ -224,6 +232,13 @@ class Planner:
                     self.plan(), registered.name, self.figures if statement.is_analyze else None
                 )
         return None
+
+    def _ask(self, statement: Ask, text: str, at: Value | None) -> None:
+        if self.asked is None:
+            message = "a SELECT by itself is asked here, not told among other statements"
+            hint = "ask it alone: session.query(…), or sanderling ask; to keep it, REGISTER QUERY name AS …"
+            raise QueryError("query.not_alone", message, hint, statement.span.place_in(text))
+        self.asked(statement, text, at)
 
     def plan(self) -> Plan:
         """What every shard is to do."""

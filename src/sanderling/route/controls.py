@@ -5,6 +5,7 @@ PLAN version ──► shards ──► SAID: what each knows of focal objects t
                   └ the first ──► PLAN ──► merge partitions
 ASK queries ──► shards ──► ANSWER: their rows as at the last tick that closed
                   └ the first ──► ASK, of kNN queries only ──► merge partitions ──► ANSWER
+RECALL stream ──► shards ──► KEPT: all readings that they have, as at that tick
 """
 
 from __future__ import annotations
@@ -51,3 +52,8 @@ def ask(number: int, queries: Iterable[int], stream: str = "", closed_to: int = 
     """The answers of these queries are wanted; `number` tells whose question an ANSWER belongs to."""
     table = pa.table({"query": pa.array(list(queries), pa.int32())})
     return Batch(Kind.ASK, table, stream, ask=number, closed_to=closed_to)
+
+
+def recall(number: int, streams: Iterable[str]) -> list[Batch]:
+    """The readings that shards have of these streams are wanted."""
+    return [Batch(Kind.RECALL, stream=stream, ask=number) for stream in streams]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as TooLate
 from pathlib import Path
@@ -25,7 +25,7 @@ from sanderling.figures.figures import Tally
 from sanderling.plan.grow.living import Change
 from sanderling.plans.nodes import is_told_only
 from sanderling.plans.plan import ALWAYS, Plan, Template
-from sanderling.route.controls import activate, announce, ask, mark
+from sanderling.route.controls import activate, announce, ask, mark, recall
 from sanderling.route.parcels import parcel_of
 from sanderling.session.reader import Listener, Reader
 from sanderling.session.rows import signed, unsigned
@@ -34,6 +34,7 @@ from sanderling.state.sealed import broken, read_json, write_json
 
 KIND = "desk"
 SECONDS_BETWEEN_LOOKS = 0.2
+TOLD = (Kind.ANSWER, Kind.KEPT)  # to whoever asked
 
 
 class Desk:
@@ -126,17 +127,29 @@ class Desk:
         number = self.number_of(name)
         told: Future[list[Batch]] = Future()
         key = self._ask(number, told.set_result)
+        late = f'no answer of "{name}" within {timeout:g} seconds', "wait longer: answer(name, timeout=…)"
+        return unsigned(self.template_of(number), self._waited(told, key, timeout, *late))
+
+    def kept(self, streams: Sequence[str], timeout: float) -> list[Batch]:
+        """The readings that shards have of these streams, all as after one batch."""
+        told: Future[list[Batch]] = Future()
+        key = random.getrandbits(62)
+        self._asked[key] = told.set_result
+        self._tell([*recall(key, streams), mark(ask=key)])
+        late = f"no answer within {timeout:g} seconds", "wait longer: query(sql, timeout=…)"
+        return self._waited(told, key, timeout, *late)
+
+    def _waited(
+        self, told: Future[list[Batch]], key: int, timeout: float, message: str, hint: str
+    ) -> list[Batch]:
         until = time.monotonic() + timeout
         while True:
             try:
-                return unsigned(self.template_of(number), told.result(SECONDS_BETWEEN_LOOKS))
+                return told.result(SECONDS_BETWEEN_LOOKS)
             except TooLate:
                 e = self._why_over()
                 if e is None and time.monotonic() > until:
-                    e = SessionError(
-                        "session.timeout", f'no answer of "{name}" within {timeout:g} seconds',
-                        "wait longer: answer(name, timeout=…)",
-                    )  # fmt: skip
+                    e = SessionError("session.timeout", message, hint)
                 if e is not None:
                     self._asked.pop(key, None)
                     raise e from None
@@ -202,7 +215,7 @@ class Desk:
         marks = [b for b in batches if b.kind == Kind.MARK]
         for number_asked in [m.ask for m in marks]:
             if (then := self._asked.pop(number_asked, None)) is not None:
-                then([b for b in batches if b.kind == Kind.ANSWER and b.ask == number_asked])
+                then([b for b in batches if b.kind in TOLD and b.ask == number_asked])
         self._activate(max((m.version for m in marks), default=-1), batches)
         for listener in list(self._listeners):
             listener(number, batches)

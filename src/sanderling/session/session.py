@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit
 import json
+import re
 import sys
 import threading
 import weakref
@@ -21,19 +22,24 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from sanderling.ask.answer import answered
+from sanderling.ask.question import question_of
 from sanderling.catalog import Stream
 from sanderling.deliver.courier import Courier
 from sanderling.deliver.sinks.sink import Sink
 from sanderling.errors import ConfigError, SanderlingError, SessionError, StateError, did_you_mean
 from sanderling.ingest.files import refuse_no_folder
+from sanderling.language import parse_script
 from sanderling.language.script import read_script
-from sanderling.language.statements import DescribeQuery, DescribeRegion, Explain, Show
+from sanderling.language.statements import Ask, At, DescribeQuery, DescribeRegion, Explain, Show, Value
 from sanderling.plan.grow.living import Change, LivingPlan
 from sanderling.plan.grow.table_changes import read_in
 from sanderling.plan.listing import Listing
+from sanderling.plan.once import OncePlanner
 from sanderling.session.arguments import folder, seconds, shown, text, whole, yes_or_no
 from sanderling.session.desk import Desk, names_in
 from sanderling.session.journal import SAID, STARTED, STATE, Journal, Line
+from sanderling.session.kept import KeptByShards
 from sanderling.session.kept_tables import KeptTables
 from sanderling.session.posting import Posting, folder_of
 from sanderling.session.state import State, as_data, brought, of_data
@@ -58,6 +64,8 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 1_000_000
 ASKING = (Show, DescribeQuery, DescribeRegion, Explain)
+# How a text begins that may be a SELECT by itself: what it is the parser says.
+ASK = re.compile(r"(?is)\A(?:\s++|--[^\n]*+\n|(?>/\*.*?\*/))*+(?:AT\b|SELECT\b|WITH\b|SYNCHRONIZE\b|\()")
 # Of a live stream: more than clocks go wrong by, and less than zones of time are apart.
 AHEAD = "10 minutes"
 
@@ -118,13 +126,15 @@ class Session:
     # ----- what there is
 
     def execute(self, sql: str) -> pa.Table | None:
-        """Runs statements, all of them or none; what SHOW, DESCRIBE or EXPLAIN answers comes back.
+        """Runs statements, all of them or none; what SHOW, DESCRIBE, EXPLAIN or a SELECT answers comes back.
 
         While the session runs, queries begin at the next tick to close, and first tell their whole answer.
         """
         text("sql", sql, "give statements")
         with self._lock, _in_our_words():
             self._refuse_stopped()
+            if _only_asks(sql) is not None:
+                return self.query(sql)
             if _only_shows(sql):
                 return _as_table(self._living.execute(sql).listings)
             if self._runtime.query is None and self._journal.is_known(sql):
@@ -357,6 +367,26 @@ class Session:
         with _in_our_words():
             return self._desk.answer(name, wait_s)
 
+    def query(self, sql: str, timeout: float = 60.0) -> pa.Table:
+        """A SELECT that is not registered, answered once, as at the last tick that closed.
+
+        Promise (tests/session/test_query.py): nobody else sees anything of it, also after a restart.
+        """
+        text("sql", sql, "give a SELECT")
+        wait_s = seconds("timeout", timeout)
+        asked = _only_asks(sql)
+        if asked is None:
+            raise SessionError(
+                "session.no_select", "this is no SELECT", "session.execute(sql) runs statements"
+            )
+        self._running()
+        with self._lock:
+            known = OncePlanner(self._living)
+        with _in_our_words():
+            return answered(
+                known, question_of(known, *asked), KeptByShards(lambda names: self._desk.kept(names, wait_s))
+            )
+
     def subscribe(self, name: str, most_rows: int = MOST_ROWS) -> Subscription:
         """Signed Arrow batches of a query, the whole answer first; at most so many rows wait for a reader."""
         text("name", name, "name a query")
@@ -503,6 +533,16 @@ def _in_our_words() -> Iterator[None]:
 def _only_shows(sql: str) -> bool:
     """Whether a text changes nothing."""
     return len(sql) < 10_000 and all(isinstance(s, ASKING) for s in read_script(sql))
+
+
+def _only_asks(sql: str) -> tuple[Ask, str, Value | None] | None:
+    """The SELECT that a text is, with the time that stands before it."""
+    if not ASK.search(sql):
+        return None
+    statements = list(parse_script(sql))
+    one = statements[0] if len(statements) == 1 else None
+    at, one = (one.time, one.statement) if isinstance(one, At) else (None, one)
+    return (one, sql, at) if isinstance(one, Ask) else None
 
 
 def _as_table(listings: Iterable[Listing]) -> pa.Table | None:

@@ -27,10 +27,12 @@ from sanderling.language.grammar.persistency import PersistencyParser
 from sanderling.language.grammar.refusals import RefusalParser
 from sanderling.language.grammar.swelling import SwellingParser
 from sanderling.language.grammar.synchronize import SynchronizeParser
+from sanderling.language.grammar.times import TimesParser
 from sanderling.language.grammar.trigger import TriggerParser
 from sanderling.language.grammar.unions import UnionParser
 from sanderling.language.grammar.with_clause import WithParser
 from sanderling.language.statements import (
+    Ask,
     At,
     ColumnDef,
     CreateRegion,
@@ -53,6 +55,7 @@ from sanderling.language.statements import (
 from sanderling.types import ALIASES, TYPES
 
 OUR_CLAUSE = TokenType.PREWHERE
+QUERY_BEGINS = (TokenType.SELECT, TokenType.L_PAREN, TokenType.WITH)
 KINDS = ("STREAM", "TABLE", "REGION", "ARCHIVE", "QUERY", "TRIGGER", "PATTERN")
 NO_TYPES = (TokenType.COMMA, TokenType.L_PAREN, TokenType.R_PAREN, TokenType.STRING, TokenType.NUMBER)
 PLURALS = ("STREAMS", "TABLES", "REGIONS", "ARCHIVES", "QUERIES", "TRIGGERS", "PATTERNS")
@@ -83,6 +86,7 @@ class Sanderling(Spark):
         ArchiveParser,
         SwellingParser,
         BracketParser,
+        TimesParser,
         CoverageParser,
         NearestParser,
         PersistencyParser,
@@ -299,6 +303,8 @@ class Sanderling(Spark):
                 return self._parse_register(first)
             if self._match_text_seq("REPLACE"):
                 return self._parse_replace(first)
+            if first.token_type in QUERY_BEGINS or self._is_synchronize():
+                return self._parse_ask(first)
             raise self.refuse(
                 "query.unknown_statement",
                 f'no statement begins with "{first.text}"',
@@ -467,9 +473,14 @@ class Sanderling(Spark):
                 raise self.refuse("query.unsupported", "a query table holds no triggers", hint, first)
             return self._parse_query(Name("", Span(first.start, first.end + 1)), first)
 
+        def _parse_ask(self, first: Token) -> Ask:
+            self.asked_at = self._index
+            query = self._parse_query(Name("SELECT", Span(first.start, first.end + 1)), first)
+            return Ask(query, query.span)
+
         def _parse_query(self, name: Name, first: Token) -> RegisterQuery:
             body = self._curr
-            is_begun = body and body.token_type in (TokenType.SELECT, TokenType.L_PAREN, TokenType.WITH)
+            is_begun = body and body.token_type in QUERY_BEGINS
             if not is_begun and not self._is_synchronize():
                 self.raise_error("Expected SELECT")
             if self._next and self._next.token_type == TokenType.HINT:

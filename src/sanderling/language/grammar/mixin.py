@@ -35,6 +35,7 @@ class Mixin:
     _parse_unary: Any
     _parse_where: Any
     # Of our own.
+    asked_at: int
     refuse: Any
     _expect: Any
     _name: Any

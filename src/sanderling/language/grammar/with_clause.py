@@ -19,7 +19,8 @@ class WithParser(Mixin):
         token = self._curr
         if not token or token.token_type != TokenType.WITH:
             return super()._parse_select_query(*args, **named)  # type: ignore[misc]
-        if self._index and self._prev.token_type not in (TokenType.L_PAREN, TokenType.ALIAS):
+        is_first = self._index in (0, self.asked_at)
+        if not is_first and self._prev.token_type not in (TokenType.L_PAREN, TokenType.ALIAS):
             hint = "write it before all of them, or put brackets around it: (WITH … SELECT …)"
             raise self.refuse("query.unsupported", "WITH stands before a whole query", hint, token)
         self._advance()

@@ -311,6 +311,10 @@ class History:
         self._ends = ends
         self._begin(with_columns(store, schema).combine_chunks(), segment, cut, number, leaves)
 
+    def holds_not(self, last: pa.Table) -> Bools:
+        """Which of objects' last readings nobody holds."""
+        return np.asarray(self._last_held(last) < 0)
+
     def _last_held(self, last: pa.Table) -> I64:
         """Of objects' last readings, the rows that they are held in; -1: nobody holds it."""
         found = self.keys.find(flat(last.column(self.stream.key)))

@@ -186,7 +186,8 @@ class SelectPlanner:
                 )
             aliases = [a for a in scope.aliases if a.casefold() == qualifier.casefold()]
             found = [(a, c) for a in aliases for c in scope.columns_of(a)] if qualifier else scope.starred()
-            items += [exp.column(exp.to_identifier(c.name, quoted=True), table=a) for a, c in found]
+            shown = [(a, c) for a, c in found if not c.name.startswith("__")]  # those that nobody declared
+            items += [exp.column(exp.to_identifier(c.name, quoted=True), table=a) for a, c in shown]
         return items
 
     def output(self, item: exp.Expr, scope: Scope, constants: list[Constant]) -> OutputColumn:

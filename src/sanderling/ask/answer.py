@@ -1,0 +1,114 @@
+"""Questions to tables: what is asked is planned by itself, and given the readings that somebody has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from sanderling.ask.once import Once, Pieces
+from sanderling.ask.question import GONE, KEY, Question, RowsOf, X, Y
+from sanderling.batches import ROW, TS, Slice
+from sanderling.catalog import Stream
+from sanderling.clock import tick_end
+from sanderling.errors import QueryError
+from sanderling.ingest.letters import LETTERS
+from sanderling.ingest.read import Ingested
+from sanderling.plan.once import OncePlanner
+from sanderling.plan.planner import Planner
+from sanderling.plans.plan import Plan
+
+
+class Past(Protocol):
+    """Whoever has readings: shards, files, an archive. What it does not have it refuses (history.…)."""
+
+    def closed(self, streams: Sequence[Stream]) -> list[int]:
+        """Of each the last tick that has closed, which is now; nothing: when all of it has been read.
+
+        Asked first, and once: what is given of these streams afterwards is as it was then.
+        """
+        ...
+
+    def upto(self, stream: Stream, last: int | None) -> Pieces:
+        """Readings that answers at the tick `last` may depend on, in order of arrival."""
+        ...
+
+    def between(self, stream: Stream, first: int, last: int | None) -> pa.Table:
+        """Readings that counted, with these times (`last` None: up to now): declared columns, and `__ts`."""
+        ...
+
+
+def answered(known: Planner, question: Question, past: Past) -> pa.Table:
+    """What it is asked for, as rows in its order."""
+    try:
+        return question.ordering.of(_answer(known, question, past))
+    except QueryError as e:
+        if e.place is not None or not e.code.startswith("history."):
+            raise
+        raise question.refused(e.code, e.message, e.hint) from e
+
+
+def _answer(known: Planner, question: Question, past: Past) -> pa.Table:
+    planner = OncePlanner(known, [rows.stream for rows in question.rows])
+    _, plan = planner.planned(question.ask.query, question.text)
+    if question.rows:
+        return _of_rows(planner, plan, question, past)
+    return _at(plan, question.when.last, past).answer()
+
+
+def _at(plan: Plan, time: int | None, past: Past, is_told: bool = False) -> Once:
+    """A plan of one query, given all up to the tick of a time; None: up to now."""
+    streams = [part.stream for part in plan.streams]
+    now = max(past.closed(streams), default=None)
+    last = now if time is None else tick_end(time, streams[0].tick_us)
+    once = Once(plan, last, is_told)
+    once.feed({stream.name: past.upto(stream, last) for stream in streams})
+    if now is not None:  # files have ended where they end: whoever is silent then is not stale
+        once.close()
+    return once
+
+
+def _of_rows(planner: OncePlanner, plan: Plan, question: Question, past: Past) -> pa.Table:
+    """All rows come in one tick, so that each is there at its end."""
+    found = {rows.stream.name: _rows(planner, rows, question, past) for rows in question.rows}
+    times = [int(table.column(TS).to_numpy().max()) for table in found.values() if table.num_rows]
+    last = question.when.last if question.when.last is not None else max(times, default=0)
+    tick = tick_end(last, plan.streams[0].stream.tick_us)
+    once = Once(plan, tick)
+    once.feed({name: _numbered(name, table, tick, plan) for name, table in found.items()})
+    once.close()
+    return once.answer()
+
+
+def _rows(planner: OncePlanner, rows: RowsOf, question: Question, past: Past) -> pa.Table:
+    when = question.when
+    assert when.first is not None
+    if rows.query is None:
+        stream = planner.known.streams.get(rows.name)
+        assert stream is not None
+        return past.between(stream, when.first, when.last)
+    once = _at(planner.plan_of(rows.query, ""), when.last, past, is_told=True)
+    return once.updates_from(tick_end(when.first, rows.stream.tick_us))
+
+
+def _numbered(name: str, table: pa.Table, tick: int, plan: Plan) -> Iterator[tuple[Slice, Ingested]]:
+    """Rows as readings of objects of their own, all at one time. Where there are none, one that is gone says
+    that there could have been some: COUNT(*) is 0 then."""
+    stream, n = plan.stream(name).stream, max(1, table.num_rows)
+    number, is_gone = np.arange(n), np.full(n, not table.num_rows)
+    hidden = {KEY: number, X: np.zeros(n), Y: np.zeros(n), GONE: is_gone}
+    columns = {
+        c.name: pa.array(hidden[c.name]) if c.name in hidden else _filled(table.column(c.name), n)
+        for c in stream.columns
+    }
+    readings = pa.table({**columns, TS: pa.array(np.full(n, tick)), ROW: pa.array(number)})
+    yield Slice(0, "", "", 0, 0, 0, is_last=False), Ingested(readings, LETTERS.empty_table(), n)
+
+
+def _filled(column: pa.ChunkedArray, n: int) -> pa.ChunkedArray | pa.Array:
+    return column if len(column) == n else pa.nulls(n, column.type)
+
+
+__all__ = ["Past", "answered"]
