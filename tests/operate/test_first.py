@@ -46,7 +46,8 @@ def test_the_first_rows(data: Any, cut: Any) -> None:
     orders = data.draw(
         st.lists(st.builds(nodes.Order, column, st.booleans(), st.booleans()), min_size=1, max_size=2)
     )
-    root = nodes.First(nodes.Branch(0, tuple(types)), tuple(orders), COUNT)
+    by = tuple(data.draw(st.sets(column, max_size=2)))
+    root = nodes.First(nodes.Branch(0, tuple(types)), tuple(orders), COUNT, by=by)
     constants = {q: {"q:p0": data.draw(st.sampled_from([0, 1, 2, 3, 5, 100, None]))} for q in QUERIES}
     changes = data.draw(histories(tuple(types), data.draw(st.sampled_from([VALUES, FEW]))))
     run(root, World({0: changes}, {}, {}, constants, FUNCTIONS), *cut)

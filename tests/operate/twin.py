@@ -343,8 +343,9 @@ def _first(node: nodes.First, rows: Bag, world: World) -> Bag:
         return next((c for (p, x), (q, y) in pairs if (c := compare(p, q) or compare(x, y))), 0)
 
     bag: Bag = Counter()
-    for query in {row[0] for row in rows}:
-        mine = [row for row in rows.elements() if row[0] == query]
+    groups = {(row[0], *(row[1 + column] for column in node.by)) for row in rows}
+    for query, *group in groups:
+        mine = [r for r in rows.elements() if [r[0], *(r[1 + c] for c in node.by)] == [query, *group]]
         count = world.computed(node.count, query, ())
         bag.update(sorted(mine, key=cmp_to_key(order))[: max(0, count or 0)])
     return bag

@@ -64,7 +64,26 @@ def passes(one: Trail, other: Trail, r: Radius, ticks: Sequence[int]) -> list[tu
     return [(last[0][a], last[1][b]) for a, b in met]
 
 
+def nearest(
+    pairs: Sequence[tuple[Reading, Reading]], one: Trail, other: Trail, ticks: Sequence[int], k: int,
+    is_other: bool,
+) -> list[tuple[Reading, Reading]]:  # fmt: skip
+    """Of each a the k of b whose greatest distance at these ticks is the least; ties by the smaller key."""
+    found = []
+    for key in {a.key for a, _ in pairs}:
+        mine = [(a, b) for a, b in pairs if a.key == key and not (is_other and b.key == key)]
+        far = {
+            b.key: max(squared(one.at(tick)[a.key], other.at(tick)[b.key]) for tick in ticks) for a, b in mine
+        }
+        found += sorted(mine, key=lambda pair: (far[pair[1].key], pair[1].key))[:k]
+    return found
+
+
+def squared(a: Reading, b: Reading) -> float:
+    dx, dy = float(a.x) - float(b.x), float(a.y) - float(b.y)
+    return dx * dx + dy * dy
+
+
 def is_near(a: Reading, b: Reading, r: float) -> bool:
     """As squares, in doubles."""
-    dx, dy = float(a.x) - float(b.x), float(a.y) - float(b.y)
-    return r >= 0 and dx * dx + dy * dy <= float(r) * float(r)
+    return r >= 0 and squared(a, b) <= float(r) * float(r)

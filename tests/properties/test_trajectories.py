@@ -21,7 +21,7 @@ from sanderling.plan.rules import RULES
 from tests.oracle import Box, Reading
 from tests.oracle.oracle import Row, signed, tick_end
 from tests.oracle.past import Stream
-from tests.oracle.trajectories import Trail, passes, stays, ticks_of
+from tests.oracle.trajectories import Trail, nearest, passes, stays, ticks_of
 from tests.properties.chance import Chance, made_of
 from tests.properties.runs import fences, pairing
 from tests.properties.scenes import SECOND, Scene
@@ -43,6 +43,7 @@ CROSS: dict[str, Callable[[Reading, Reading], bool]] = {
 }
 
 
+NEAREST = (None, None, (1, True), (1, False), (2, False), (3, True))
 SCALES = (None, None, (-0.5, 3, 2, 20), (0.5, 2, 1, 9), (1.0, 5, -3, 8), (-0.125, 1, 4, 11), (0.3, 4, 6, 7))
 
 
@@ -58,6 +59,7 @@ class Asked:
     range_s: int
     r: float
     scale: tuple[float, int, int, int] | None  # by how much, seconds a step, from, until
+    nearest: tuple[int, bool] | None  # of those who stay so many; whether of others only
     begin_s: int | None
     end_s: int | None
 
@@ -71,6 +73,9 @@ class Asked:
             sources.append(f"{stream} [{extent}RANGE {self.range_s} SECONDS] {alias}")
             conditions += [] if extent or not own else [own.format(a=alias)]
         conditions += [self.cross] if self.cross else []
+        if self.nearest is not None:
+            k, is_other = self.nearest
+            conditions.append(f"NN(a, b, 'k={k}{', other' if is_other else ''}')")
         at = "" if self.begin_s is None else f"AT {self.begin_s} "
         drop = [] if self.end_s is None else [f"AT {self.end_s} DROP QUERY {self.name}"]
         return [
@@ -103,6 +108,8 @@ class Asked:
                 break
             ticks = ticks_of(tick, self.range_s * SECOND, tick_us)
             pairs = (passes if self.is_pass else stays)(*trails, self.radius, ticks)
+            if self.nearest is not None:
+                pairs = nearest(pairs, *trails, ticks, *self.nearest)
             now = Counter(
                 (a.key, b.key, a.values["speed"], b.values["kind"])
                 for a, b in pairs
@@ -116,11 +123,12 @@ class Asked:
 
 
 def asks(chance: Chance, number: int) -> Asked:
-    own = list(OWN)
+    own, is_pass = list(OWN), chance.flip()
     return Asked(
-        f"q{number}", chance.flip(), ("objects", chance.choice(["objects", "objects", "others"])),
+        f"q{number}", is_pass, ("objects", chance.choice(["objects", "objects", "others"])),
         (chance.choice(own), chance.choice(own)), chance.choice(list(CROSS)), chance.choice([2, 1, 3, 4, 6]),
-        chance.constant([2.5, 1.0, 0.0, 0.5, 5.0]), chance.choice(SCALES), chance.choice([None, None, 2, 5]),
+        chance.constant([2.5, 1.0, 0.0, 0.5, 5.0]), chance.choice(SCALES),
+        None if is_pass else chance.choice(NEAREST), chance.choice([None, None, 2, 5]),
         chance.choice([None, None, 9, 12]),
     )  # fmt: skip
 

@@ -239,13 +239,14 @@ class Order:
 class First:
     """The first rows in an order; what is equal in it is ordered by all columns, NULL and the smaller first.
 
-    `count` is of constants alone.
+    `count` is of constants alone; with columns in `by` it is that many of each of their values.
     """
 
     child: Node
     orders: tuple[Order, ...]
     count: Expression
     is_growing: bool = False
+    by: tuple[int, ...] = ()
 
     @property
     def types(self) -> tuple[SqlType, ...]:

@@ -1,4 +1,4 @@
-"""ORDER BY … LIMIT n: the first n rows of each query, kept as rows come and go."""
+"""ORDER BY … LIMIT n: the first n rows of each query, or of each of its groups, as rows come and go."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pyarrow as pa
 from sanderling.arrays import I64
 from sanderling.kernels.sql.first import Shown, walk_first
 from sanderling.operate.sql.constants import Constants
+from sanderling.operate.sql.rows.codes import Coder, Column
 from sanderling.operate.sql.rows.numbered import Grown, Numbered
 from sanderling.operate.sql.rows.ranking import Ranking
 from sanderling.operate.sql.rows.steps import Steps
@@ -19,29 +20,35 @@ from sanderling.plans import nodes
 
 
 class FirstState:
-    """Rows in their order, by query: how often each is shown, how many there are, and where the cut is."""
+    """Rows in their order, by query and group: how often each is shown, how many there are, and where the cut
+    is.
+    """
 
-    def __init__(self, types: list[pa.DataType], orders: Sequence[nodes.Order]):
+    def __init__(self, types: list[pa.DataType], orders: Sequence[nodes.Order], by: tuple[int, ...]):
         self.ranking = Ranking(types, orders)
+        self.by = by
         self.begin()
 
     def begin(self) -> None:
-        self.queries = Numbered(1)  # owners of rows are their queries' numbers
+        self.coder = Coder([self.ranking.types[column] for column in self.by])
+        self.groups = Numbered(1 + self.coder.width)  # owners of rows are their groups' numbers
         self._times, self._total, self._cut = Grown(0, np.int64), Grown(0, np.int64), Grown(-1, np.int64)
 
     @property
     def shown(self) -> Shown:
-        n = len(self.queries)
+        n = len(self.groups)
         return Shown(self._times.up_to(len(self.ranking.numbered)), self._total.up_to(n), self._cut.up_to(n))
 
     def query_of(self, rows: I64) -> I64:
-        return np.asarray(self.queries.rows[self.ranking.owner[rows], 0])
+        return np.asarray(self.groups.rows[self.ranking.owner[rows], 0])
+
+    def owners(self, query: I64, columns: Sequence[Column]) -> I64:
+        return self.groups.number(self.coder.codes([columns[column] for column in self.by], query))
 
     def forget(self, queries: I64) -> None:
-        owners = self.queries.find(queries[:, None])
-        owners = owners[owners >= 0]
+        owners = np.flatnonzero(np.isin(self.groups.rows[:, 0], queries))
         self.ranking.forget(owners)
-        n = len(self.queries)
+        n = len(self.groups)
         self._total.up_to(n)[owners], self._cut.up_to(n)[owners] = 0, -1
         self._times.up_to(len(self.ranking.numbered))[np.flatnonzero(np.isin(self.ranking.owner, owners))] = 0
 
@@ -58,11 +65,11 @@ class First:
 
     def new_state(self, at: None) -> FirstState:
         ascending = [nodes.Order(i, False, True) for i in range(len(self.types))]
-        return FirstState(self.types, [*self.node.orders, *ascending])
+        return FirstState(self.types, [*self.node.orders, *ascending], self.node.by)
 
     def apply(self, state: FirstState, given: Changes) -> Signed:
         (changes,) = given.inputs
-        owner = state.queries.number(changes.query[:, None])
+        owner = state.owners(changes.query, changes.columns)
         rows = state.ranking.number(owner, changes.columns)
         row, tick, sign = self._walk(state, Steps.of(owner, changes.tick), rows, changes.sign)
         told = Signed(state.query_of(row), tick, sign, state.ranking.columns(row))
@@ -72,9 +79,9 @@ class First:
     def _walk(self, state: FirstState, steps: Steps, rows: I64, sign: I64) -> tuple[I64, I64, I64]:
         """What is shown more or less often: row, tick, sign, each row of a tick once."""
         order, starts = steps.arranged(steps.step)
-        limit = self._limits(state.queries.rows[steps.group, 0])
+        limit = self._limits(state.groups.rows[steps.group, 0])
         told = walk_first(
-            state.ranking.forest(len(state.queries)), state.shown, limit, steps.group, steps.tick, starts,
+            state.ranking.forest(len(state.groups)), state.shown, limit, steps.group, steps.tick, starts,
             rows[order], sign[order],
         )  # fmt: skip
         together = Steps.of(told[:, 0], told[:, 1])
@@ -100,14 +107,14 @@ class First:
 
     def saved(self, state: FirstState) -> dict[str, pa.Table]:
         table = state.ranking.saved()
-        query = pa.array(state.queries.rows[table.column("owner").to_numpy(), 0])
+        query = pa.array(state.groups.rows[table.column("owner").to_numpy(), 0])
         return {"rows": table.set_column(0, "query", query)}
 
     def restore(self, state: FirstState, tables: dict[str, pa.Table]) -> None:
         """All rows come at once; what they show has been told before."""
         table = tables["rows"]
         state.begin()
-        owner = state.queries.number(table.column("query").to_numpy()[:, None])
+        owner = state.owners(table.column("query").to_numpy(), table.columns[2:])
         state.ranking.restore(table.set_column(0, "owner", pa.array(owner)).slice(0, 0))
         rows = state.ranking.number(owner, table.columns[2:])
         at_once = Steps.of(owner, np.zeros(len(owner), np.int64))

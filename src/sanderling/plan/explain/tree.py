@@ -136,7 +136,8 @@ class TreeWords:
             case nodes.First():
                 names = self.names(node.child)
                 orders = ", ".join(_order(order, names) for order in node.orders)
-                return f"first {self._constant(node.count)} by {orders}"
+                of = f" of each {', '.join(names[column] for column in node.by)}" if node.by else ""
+                return f"first {self._constant(node.count)}{of} by {orders}"
             case _:
                 return "union all"
 

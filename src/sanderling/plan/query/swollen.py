@@ -12,7 +12,6 @@ from sqlglot import exp
 
 from sanderling.catalog import Stream
 from sanderling.language.grammar.swelling import Swelling
-from sanderling.plan.expressions.written import plain, selected
 from sanderling.plan.names.sides import Derived, Side
 from sanderling.plans import nodes
 
@@ -47,16 +46,13 @@ def apart(sides: tuple[Side, Side], distance: exp.Expr) -> exp.Expr:
 
 
 def within(pairs: Derived, swelling: Swelling, stream: Stream) -> Derived:
-    """The pairs alone, as long as they are within the distance."""
+    """The pairs, as long as they are within the distance."""
     last, asked = len(pairs.columns) - 1, swelling.args
     node = nodes.Swelling(
         pairs.node, last, not stream.is_globe, _radius(swelling), asked["growth"], asked["every_us"],
         asked["begin_us"], asked["until_us"], stream.tick_us,
     )  # fmt: skip
-    columns = pairs.columns[:last]
-    return replace(
-        pairs, node=selected(node, None, plain(node.types)[:last], [c.name for c in columns]), columns=columns
-    )
+    return replace(pairs, node=node)
 
 
 def _radius(swelling: Swelling) -> float:

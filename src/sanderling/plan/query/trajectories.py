@@ -23,8 +23,10 @@ from sanderling.language.grammar.swelling import Swelling
 from sanderling.language.statements import Name, PersistencyClause, Span
 from sanderling.plan.expressions.check import span_of
 from sanderling.plan.expressions.distances import is_constant, located
+from sanderling.plan.expressions.neighbours import Ranking, is_nn, ranking_of
 from sanderling.plan.names.sides import Derived, Side
 from sanderling.plan.query import swollen
+from sanderling.plan.query.nearest_trajectories import nearest, without_distance
 from sanderling.plan.query.persistency import persisting
 from sanderling.plan.query.with_clause import given_names
 from sanderling.plans import nodes
@@ -56,7 +58,8 @@ def by_trajectory(block: Block, conjuncts: Sequence[exp.Expr]) -> list[exp.Expr]
     own = {id(side): [c for c in rest if _is_of(block, side, c)] for side in sides}
     found = [c for c in rest if not any(c is mine for some in own.values() for mine in some)]
     for joined in asked:
-        found += _with_pairs(block, joined, [own[id(side)] for side in joined.sides])
+        ranking, found = _ranking_of(block, joined, found)
+        found += _with_pairs(block, joined, [own[id(side)] for side in joined.sides], ranking)
     passing = {id(side) for joined in asked if joined.is_pass for side in joined.sides}
     for side in sides:
         if id(side) in passing:
@@ -132,7 +135,25 @@ def _is_of(block: Block, side: Side, condition: exp.Expr) -> bool:
 # ----- as queries
 
 
-def _with_pairs(block: Block, joined: Joined, own: Sequence[Sequence[exp.Expr]]) -> list[exp.Expr]:
+def _ranking_of(
+    block: Block, joined: Joined, conditions: list[exp.Expr]
+) -> tuple[Ranking | None, list[exp.Expr]]:
+    """NN of the two that stay near each other, and the conditions that are left."""
+    if joined.is_pass:
+        return None, conditions
+    rankings = {id(c): ranking_of(c.unnest(), block.scope) for c in conditions if is_nn(c.unnest())}
+    wanted = {id(side) for side in joined.sides}
+    mine = [c for c in conditions if (r := rankings.get(id(c))) and {id(r.seeker), id(r.ranked)} == wanted]
+    if len(mine) > 1:
+        message, hint = "NN ranks two trajectories twice", "keep one of them"
+        raise block.scope.refuse(mine[1], "query.unsupported", message, hint)
+    left = [c for c in conditions if not mine or c is not mine[0]]
+    return (rankings[id(mine[0])] if mine else None), left
+
+
+def _with_pairs(
+    block: Block, joined: Joined, own: Sequence[Sequence[exp.Expr]], ranking: Ranking | None
+) -> list[exp.Expr]:
     """A side of pairs joins the block; gives the conditions that join it."""
     sources = [
         _places(block, side, mine, joined.is_pass) for side, mine in zip(joined.sides, own, strict=True)
@@ -155,20 +176,28 @@ def _with_pairs(block: Block, joined: Joined, own: Sequence[Sequence[exp.Expr]])
         exp.alias_(_column(side, _key(side)), name, quoted=True)
         for side, name in zip(joined.sides, names, strict=True)
     ]
-    if swelling is not None:
+    has_distance = swelling is not None or ranking is not None
+    if has_distance:
         items.append(swollen.apart(joined.sides, distance))
+    if ranking is not None and ranking.is_other:
+        near = exp.and_(near, exp.NEQ(this=items[0].this.copy(), expression=items[1].this.copy()), copy=False)
     pairs = exp.Select(
         expressions=items, from_=exp.From(this=froms[0]), joins=[exp.Join(this=froms[1])],
         where=exp.Where(this=near),
-        distinct=exp.Distinct() if joined.is_pass and swelling is None else None,
+        distinct=exp.Distinct() if joined.is_pass and not has_distance else None,
     )  # fmt: skip
     clause = _clause(joined.sides[0], names, stay_us=_waited(block, joined.sides[0]))
-    if not joined.is_pass and swelling is None:
+    if not joined.is_pass and not has_distance:
         pairs.set("persistency", clause)
     with given_names(block.work, given, block.text) if is_shared else nullcontext():
         found = block.work.query(pairs, block.text)
     if swelling is not None:
         found = swollen.within(found, swelling, _stream(joined.sides[0]))
+    if ranking is not None:
+        linger = _clause(joined.sides[0], (*names, swollen.APART), grace_us=_waited(block, joined.sides[0]))
+        found = nearest(block, found, ranking, joined.sides, clause, linger)
+    elif has_distance:
+        found = without_distance(found)
         found = _once(found) if joined.is_pass else persisting(block.work, found, clause, block.text)
     side = Side(f"pairs {len(block.sides)}", found, _span(block, joined))
     side.merged += names  # nobody else sees them
