@@ -91,9 +91,9 @@ def test_patterns_that_differ_in_regions_and_thresholds_are_read_and_checked_onc
 ) -> None:
     checked: list[str] = []
 
-    def checking(reader: object, statement: RegisterPattern, text: str) -> object:
+    def checking(reader: object, statement: RegisterPattern, *others: object) -> object:
         checked.append(statement.name.text)
-        return read_pattern(reader, statement, text)  # type: ignore[arg-type]
+        return read_pattern(reader, statement, *others)  # type: ignore[arg-type]
 
     monkeypatch.setattr(planner_module, "read_pattern", checking)
     pattern = (
