@@ -60,7 +60,7 @@ KINDS = (
     "fences", "table", "left join", "using", "streams", "distance", "derived", "from query", "union",
     "set operation", "with", "groups", "total", "having", "distinct", "first", "stddev", "at", "brackets",
     "refresh", "persistency", "nn", "synchronize", "nearby", "tessellate",
-    "tick",
+    "tick", "movement",
 )  # fmt: skip
 
 
@@ -475,6 +475,8 @@ def plain(chance: Chance, grammar: Grammar, source: Source) -> Select:
             chosen.append(distance(*pair))
         else:
             where = apart(chance, *pair)
+    if isinstance(source, Readings) and grammar.has(chance, "movement", 6):
+        chosen.append(movement(source.alias, chance.flip()))
     nearest = None
     is_now = isinstance(source, Readings) and of_now(source) and source.fences is None
     if is_now and grammar.has(chance, "nearest", 3):
@@ -534,6 +536,29 @@ def apart(chance: Chance, a: str, b: str) -> Expression:
         f"DISTANCE({a}, {b}) {sign} {r}", strictly(a, b, lambda square: compare(square, r * r)),
         f"{squares(a, b)} {sign} {r}::DOUBLE * {r}::DOUBLE", FLAG,
     )  # fmt: skip
+
+
+def movement(a: str, is_speed: bool) -> Expression:
+    """From the reading before: how fast, or where to; the angle is left to SQL's own functions."""
+
+    def value(row: Values) -> float | None:
+        before, now = ([row[f"{when}{a}.{name}"] for name in ("x", "y", "ts")] for when in ("previous ", ""))
+        if None in before or None in now:
+            return None
+        x, y, seconds = (float(b) - float(a) for a, b in zip(before, now, strict=True))  # type: ignore[arg-type]
+        if is_speed:
+            return math.sqrt(x * x + y * y) / seconds
+        if x == y == 0:
+            return None
+        clockwise = round((90 - math.degrees(math.atan2(y, x))) % 360, 6)
+        return 0.0 if clockwise == 360 else clockwise
+
+    step = [f"({a}.{axis} - {a}.previous_{axis})" for axis in "xy"]
+    speed = f"sqrt({step[0]} * {step[0]} + {step[1]} * {step[1]}) / ({a}.ts - {a}.previous_ts)"
+    moved = f"{step[0]} <> 0 OR {step[1]} <> 0"
+    angle = f"round((450 - degrees(atan2({step[1]}, {step[0]}))) % 360, 6)"
+    duck = speed if is_speed else f"CASE WHEN {moved} THEN {angle} END"
+    return Expression(f"SPEED({a})" if is_speed else f"ROUND(HEADING({a}), 6)", value, duck, ROUGH)
 
 
 def squares(a: str, b: str) -> str:

@@ -1,4 +1,4 @@
-"""DISTANCE(a, b): between the locations of two in FROM, compared as squares."""
+"""DISTANCE(a, b): between the locations of two in FROM, compared as squares; SPEED and HEADING beside it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from sqlglot import exp
 from sanderling.language.grammar.dialect import LocationInside
 from sanderling.plan.expressions.check import is_previous, not_allowed
 from sanderling.plan.expressions.globe_distances import chord, chord_within, metres_between
+from sanderling.plan.expressions.movement import is_movement, movement_written, uses_of_movement
 from sanderling.plan.expressions.neighbours import is_nn, ranking_of
 from sanderling.plan.names.sides import RowScope, Side, Uses
 
@@ -122,14 +123,21 @@ def uses_of(node: exp.Expr, scope: RowScope) -> Uses:
             for side in sides_of(n, scope):
                 assert side.place
                 uses |= {(scope.all.index(side), name) for name in side.place}
+        elif is_movement(n):
+            uses |= uses_of_movement(n, scope)
         elif is_previous(n) and len(n.expressions) == 1 and isinstance(n.expressions[0], exp.Column):
             uses.add(scope.find_previous(n.expressions[0]))
     for column in node.find_all(exp.Column):
-        if any(is_distance(above) or is_nn(above) or is_previous(above) for above in _above(column)):
+        if any(map(_is_of_its_own, _above(column))):
             continue
         side, found = scope.find(column)
         uses.add((scope.all.index(side), found.name))
     return uses
+
+
+def _is_of_its_own(node: exp.Expr) -> bool:
+    """Whether names in it are looked at by themselves."""
+    return is_distance(node) or is_nn(node) or is_previous(node) or is_movement(node)
 
 
 def _above(node: exp.Expr) -> Iterable[exp.Expr]:
@@ -140,8 +148,10 @@ def _above(node: exp.Expr) -> Iterable[exp.Expr]:
 
 
 def written_out(node: exp.Expr, scope: RowScope) -> exp.Expr:
-    """The same without DISTANCE: by the columns of the locations."""
+    """The same without DISTANCE, SPEED and HEADING: by the columns of the locations."""
     holder = exp.Paren(this=node.copy())
+    for movement in [n for n in holder.walk() if is_movement(n)]:
+        movement.replace(movement_written(movement, scope))
     for distance in [n for n in holder.walk() if is_distance(n)]:
         is_globe = bool(sides_of(distance, scope)[0].is_globe)
         above = distance.parent

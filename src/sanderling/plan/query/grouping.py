@@ -19,6 +19,7 @@ from sanderling.plan.expressions.check import (
 )
 from sanderling.plan.expressions.distances import is_distance, written_out
 from sanderling.plan.expressions.moments import has_tick, parts_of
+from sanderling.plan.expressions.movement import is_movement
 from sanderling.plan.expressions.rewrite import for_engine
 from sanderling.plan.expressions.written import cast, plain, selected
 from sanderling.plan.logical import filtered
@@ -362,7 +363,8 @@ def _place(items: Sequence[exp.Expr], scope: RowScope) -> tuple[str, str] | None
 
 
 def _is_operand(node: exp.Expr) -> bool:
-    return node.parent is not None and (is_distance(node.parent) or is_previous(node.parent))
+    above = node.parent
+    return above is not None and (is_distance(above) or is_previous(above) or is_movement(above))
 
 
 def _bare(item: exp.Expr) -> exp.Expr:
