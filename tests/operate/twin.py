@@ -96,6 +96,8 @@ def answer(node: Node, world: World, tick: int) -> Bag:
         case nodes.Ticking():
             rows = answer(node.child, world, tick)
             return Counter({row: n for row, n in rows.items() if _is_ticking(node, row, tick, world)})
+        case nodes.Once():
+            return _once(node, world, tick)
         case nodes.First():
             return _first(node, answer(node.child, world, tick), world)
 
@@ -318,6 +320,25 @@ def _is_ticking(node: nodes.Ticking, row: Row, tick: int, world: World) -> bool:
         if not signs[0 if bound.is_open else 1](tick, at):
             return False
     return True
+
+
+def _once(node: nodes.Once, world: World, tick: int) -> Bag:
+    """All alerts that have been told: of each key one at a time, the smallest of its tick."""
+    assert isinstance(node.child, nodes.Branch)
+    bag: Bag = Counter()
+    last: dict[Row, int] = {}
+    for t in range(tick + 1):
+        rows = [tuple(map(plain, row)) for when, _, row in world.branches[node.child.number] if when == t]
+        for key in {(row[0], *(row[1 + k] for k in node.keys)) for row in rows}:
+            every = None if node.every is None else world.computed(node.every, key[0], ())
+            if key in last and (every is None or t - last[key] < every):
+                continue
+            mine = [row for row in rows if (row[0], *(row[1 + k] for k in node.keys)) == key]
+            bag[
+                min(mine, key=lambda row: [(v is not None, v is NAN, 0 if v is NAN else v) for v in row])
+            ] += 1
+            last[key] = t
+    return bag
 
 
 def _goes_on(condition: Expression, query: int, world: World, before: Row, row: Row) -> Any:

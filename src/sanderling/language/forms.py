@@ -32,7 +32,7 @@ FORMS: dict[tuple[str, ...], str] = {
     ),
     ("CREATE", "TRIGGER"): (
         "write CREATE TRIGGER name FOR stream AS V1, stream AS V2 WHEN condition [SELECT …] "
-        "[REPORT ALL | FIRST] [WITH (option = value, …)]"
+        "[REPORT ALL | FIRST | ONCE PER (column, …) [EVERY duration]] [WITH (option = value, …)]"
     ),
     ("CREATE", "ARCHIVE"): (
         "write CREATE ARCHIVE name OF stream WITH (path = 'folder', keep = '90 days', snapshot = '1 hour')"

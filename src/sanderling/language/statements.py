@@ -360,6 +360,15 @@ class TriggerVariable:
 
 
 @dataclass(frozen=True, slots=True)
+class OnceClause:
+    """REPORT ONCE PER (columns) EVERY duration: by columns of the alert; None: once for ever."""
+
+    per: tuple[Name, ...]
+    every_us: int | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class CreateTrigger:
     name: Name
     variables: tuple[TriggerVariable, ...]
@@ -369,6 +378,7 @@ class CreateTrigger:
     options: dict[str, tuple[Name, Value]]
     sql: str
     span: Span
+    once: OnceClause | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,7 @@ from sanderling.operate.tick.ticking import Ticking
 from sanderling.operate.trajectory.company import Company
 from sanderling.operate.trajectory.swelling import Swelling
 from sanderling.operate.tree.changes import Changes
+from sanderling.operate.trigger.once import Once
 from sanderling.operate.trigger.sighted import Sighted
 from sanderling.operate.trigger.solve import Solve
 from sanderling.operate.where.asks import Asks
@@ -78,6 +79,8 @@ def operator_of(
             return SetOperation(node)
         case nodes.Persisting():
             return Persisting(node, constants)
+        case nodes.Once():
+            return Once(node, constants)
         case nodes.Ticking():
             return Ticking(node, constants)
         case nodes.Sample():

@@ -324,6 +324,7 @@ def with_children(node: Node, children: Sequence[Node]) -> Node:
             | nodes.First()
             | nodes.Persisting()
             | nodes.Ticking()
+            | nodes.Once()
             | nodes.Sample()
             | nodes.Swelling()
         ):
@@ -391,6 +392,8 @@ def with_expressions(node: Node, change: Callable[[Expression], Expression]) -> 
         case nodes.Ticking(bounds=bounds):
             found = (replace(b, base=b.base and change(b.base), shift=change(b.shift)) for b in bounds)
             return replace(node, bounds=tuple(found))
+        case nodes.Once(every=Expression() as every):
+            return replace(node, every=change(every))
         case nodes.Solve(rest=Expression() as rest):
             return replace(node, rest=change(rest))
         case nodes.Match():

@@ -440,6 +440,22 @@ class Solve:
         return tuple(self.branches[v.branch].types[c] for v in self.variables for c in v.shown)
 
 
+@dataclass(frozen=True, slots=True)
+class Once:
+    """Of alerts that are equal in their keys one, and none for `every` microseconds after it; None: for ever.
+
+    Of those of one tick the smallest, column by column, NULL before all.
+    """
+
+    child: Node
+    keys: tuple[int, ...]
+    every: Expression | None
+
+    @property
+    def types(self) -> tuple[SqlType, ...]:
+        return self.child.types
+
+
 # What a run shows of a step besides its columns, and of itself.
 COLUMN, REACHED, ENTERED, OUTCOME = "column", "reached", "entered", "outcome"
 
@@ -571,6 +587,7 @@ Node = (
     | Ticking
     | Sample
     | Solve
+    | Once
     | Match
 )
 

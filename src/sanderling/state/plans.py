@@ -23,6 +23,7 @@ from sanderling.plans.nodes import (
     Match,
     Near,
     Neighbours,
+    Once,
     Order,
     OwnState,
     PatternBound,
@@ -69,7 +70,7 @@ CLASSES: tuple[type, ...] = (
     Company, Distinct, DistanceBound, Exchange, First, FocalPoints, Join, Latest, Near, Neighbours,
     Order, Persisting, Sample, Select, SetOperation, Solve, Sum, Swelling, TableRows, TimeBound, Union,
     Value, Variable, Replaced, Replacement, Match, OwnState, PatternBound, PatternStep, Position,
-    ShownOfRun, TickBound, Ticking,
+    ShownOfRun, TickBound, Ticking, Once,
 )  # fmt: skip
 PLANS = Encoding(*CLASSES)
 

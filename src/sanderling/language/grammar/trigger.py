@@ -13,9 +13,10 @@ from sqlglot.tokenizer_core import Token, TokenType
 from sanderling.clock import UNITS_US
 from sanderling.language.grammar.mixin import Mixin
 from sanderling.language.grammar.window import LONGEST_US
-from sanderling.language.statements import CreateTrigger, Name, TriggerVariable
+from sanderling.language.statements import CreateTrigger, Name, OnceClause, TriggerVariable
 
 MOST_MEMBERS = 16
+REPORTS = ("ALL", "FIRST", "ONCE")
 
 
 class Duration(exp.Expression, exp.Condition):
@@ -54,11 +55,31 @@ class TriggerParser(Mixin):
         self.is_in_trigger = False
         self._expect(when, "a condition after WHEN")
         items = self._trigger_items() if self._match(TokenType.SELECT) else []
-        is_first = bool(self._match_text_seq("REPORT")) and self._one_of(("ALL", "FIRST")) == "FIRST"
+        report = self._one_of(REPORTS) if self._match_text_seq("REPORT") else "ALL"
+        once = self._once() if report == "ONCE" else None
         options = self._options() if self._match_text_seq("WITH") else {}
         span = self._span_from(first)
         sql = self.sql[body.start : span.end]
-        return CreateTrigger(name, tuple(variables), when, tuple(items), is_first, options, sql, span)
+        return CreateTrigger(
+            name, tuple(variables), when, tuple(items), report == "FIRST", options, sql, span, once
+        )
+
+    def _once(self) -> OnceClause:
+        """PER (column, …) [EVERY duration], behind REPORT ONCE."""
+        first = self._prev
+        self._expect(self._match_text_seq("PER"), "PER and columns of the alert: PER (one, other)")
+        self._expect(self._match(TokenType.L_PAREN), "(")
+        per: list[Name] = [self._name("a column's name")]
+        while self._match(TokenType.COMMA):
+            per.append(self._name("a column's name"))
+        self._match_r_paren()
+        every_us = None
+        if self._match_text_seq("EVERY"):
+            if not self._is_duration_here():
+                hint = "write EVERY 10 MINUTES, or nothing: once for ever"
+                raise self.refuse("query.bad_trigger", "EVERY needs a duration", hint, self._prev)
+            every_us = self._duration_here()
+        return OnceClause(tuple(per), every_us, self._span_from(first))
 
     def _trigger_items(self) -> list[Any]:
         self.is_in_items = True
@@ -69,9 +90,7 @@ class TriggerParser(Mixin):
 
     def _parse_alias(self, this: Any, *args: Any, **named: Any) -> Any:
         """REPORT is no name for a column where a report is asked for."""
-        is_report = (
-            self.is_in_items and self._is_word("REPORT") and self._next.text.upper() in ("ALL", "FIRST")
-        )
+        is_report = self.is_in_items and self._is_word("REPORT") and self._next.text.upper() in REPORTS
         return this if is_report else super()._parse_alias(this, *args, **named)  # type: ignore[misc]
 
     def _trigger_variable(self) -> TriggerVariable:
@@ -121,6 +140,13 @@ class TriggerParser(Mixin):
         """A number with a unit behind it is a duration, here."""
         if not (self.is_in_trigger and self._is_duration_here()):
             return super()._parse_type(*args, **named)  # type: ignore[misc]
+        first, us = self._curr, self._duration_here()
+        words = exp.Literal.number(self.sql[first.start : self._prev.end + 1])
+        words.update_positions(start=first.start, end=self._prev.end)
+        return Duration(this=words, us=us)
+
+    def _duration_here(self) -> int:
+        """Of one number with its unit, or several."""
         first, us = self._curr, 0.0
         while self._is_duration_here():
             us += float(self._curr.text) * self._unit(self._next)
@@ -128,9 +154,7 @@ class TriggerParser(Mixin):
             self._advance()
         if us > LONGEST_US:
             raise self.refuse("query.bad_trigger", "this is too long", "up to 1000 years", first, self._prev)
-        words = exp.Literal.number(self.sql[first.start : self._prev.end + 1])
-        words.update_positions(start=first.start, end=self._prev.end)
-        return Duration(this=words, us=round(us))
+        return round(us)
 
     def _parse_interval(self, *args: Any, **named: Any) -> Any:
         """INTERVAL reads its number and unit itself."""

@@ -216,6 +216,7 @@ class Tree:
             | nodes.SetOperation
             | nodes.Persisting
             | nodes.Ticking
+            | nodes.Once
             | nodes.Sample
             | nodes.Company,
         )

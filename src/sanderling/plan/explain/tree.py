@@ -44,7 +44,8 @@ class TreeWords:
         below = (
             outputs
             if isinstance(
-                node, nodes.Distinct | nodes.First | nodes.Persisting | nodes.Sample | nodes.Ticking
+                node,
+                nodes.Distinct | nodes.First | nodes.Persisting | nodes.Sample | nodes.Ticking | nodes.Once,
             )
             else None
         )
@@ -120,6 +121,8 @@ class TreeWords:
                 return f"{kind} all" if is_all else kind
             case nodes.Persisting():
                 return self._persisting(node)
+            case nodes.Once():
+                return self._once(node)
             case nodes.Ticking(words=words):
                 return f"as time passes: {words}"
             case nodes.Sample(refresh=refresh):
@@ -167,6 +170,11 @@ class TreeWords:
         per = f" per {', '.join(names[key] for key in node.keys)}" if node.keys else ""
         broken = f" while {node.goes_on.words}" if node.goes_on is not None else ""
         return f"persistency {stay}{per}{broken}{f' grace {grace}' if self._value(node.grace) else ''}"
+
+    def _once(self, node: nodes.Once) -> str:
+        names = self.names(node)
+        every = "" if node.every is None else f" every {show_duration(self._value(node.every))}"
+        return f"once per {', '.join(names[key] for key in node.keys)}{every}"
 
     def _company(self, node: nodes.Company) -> str:
         stay = show_duration(self._value(node.stay))

@@ -17,14 +17,14 @@ from sqlglot import exp
 from sanderling.catalog import Stream
 from sanderling.errors import QueryError, did_you_mean, with_article
 from sanderling.language.parse import deep_recursion, too_deep
-from sanderling.language.statements import CreateTrigger, Name, RegisterQuery, Span
+from sanderling.language.statements import CreateTrigger, Name, OnceClause, RegisterQuery, Span
 from sanderling.plan.declarations import Declarations
 from sanderling.plan.explain.words import shortened, words_of
 from sanderling.plan.expressions.check import Constant
 from sanderling.plan.expressions.distances import is_distance, uses_of, written_out
 from sanderling.plan.expressions.lengths import settle_lengths
 from sanderling.plan.logical import Query, Rule, finished
-from sanderling.plan.names.sides import Side, Uses, different_spaces, in_another_space
+from sanderling.plan.names.sides import Derived, Side, Uses, different_spaces, in_another_space
 from sanderling.plan.names.variables import VariableScope
 from sanderling.plan.query.compose import refuse_other_ticks
 from sanderling.plan.query.grouping import Grouping, has_aggregates
@@ -100,15 +100,34 @@ class Trigger:
             is_globe=self.is_globe,
         )  # fmt: skip
         graph = self._completed(node)
-        if options["route"] == "space" and not self._is_wide(graph):
+        if self.statement.once is None and options["route"] == "space" and not self._is_wide(graph):
             halos = halos_of(graph, variables, len(self.arms.all))
             if others >= trigger_space.FEW and "route" not in self.statement.options:
                 halos = [WHOLE] * len(halos)
             node = replace(node, halos=tuple(map(self._constant, halos)))
         derived = Grouping(self.selects, self.constants).planned(select, node, [], self.row)
+        if self.statement.once is not None:
+            derived = replace(derived, node=self._once(derived, self.statement.once))
         query = finished(derived, rules, self.constants, [arm.asked for arm in self.arms.all])
         refuse_other_ticks(query.scans, self.statement.name, self.text)
         return query
+
+    def _once(self, derived: Derived, clause: OnceClause) -> nodes.Once:
+        """Whoever tells once has to know of all alerts, so space does not say who finds them."""
+        _, asked = self.statement.options.get("route", (None, None))
+        if asked is not None and str(asked.value).lower() == "space":
+            message, hint = "REPORT ONCE knows of all alerts: it is routed by query", "leave out route"
+            raise self._refuse("query.bad_option", message, hint, asked.span)
+        names = [c.name.casefold() for c in derived.columns]
+        for name in clause.per:
+            if name.text.casefold() not in names:
+                shown = [c.name for c in derived.columns]
+                hint = did_you_mean(name.text, shown) or "PER takes columns of an alert"
+                message = f'an alert has no column "{name.text}"'
+                raise self._refuse("query.unknown_column", message, hint, name.span)
+        keys = dict.fromkeys(names.index(name.text.casefold()) for name in clause.per)
+        every = None if clause.every_us is None else self._constant(clause.every_us)
+        return nodes.Once(derived.node, tuple(keys), every)
 
     # ----- FOR and WITH
 
