@@ -7,7 +7,6 @@ import numpy as np
 from sanderling.arrays import I64, Bools
 from sanderling.kernels.jit import jit
 
-
 # Not told yet, and never again.
 NOTHING_YET, NEVER = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 
