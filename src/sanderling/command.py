@@ -401,6 +401,10 @@ def serve(
     tokens: Annotated[Path | None, typer.Option(help="a file of tokens; made if it is not there")] = None,
     keep: Annotated[str, typer.Option(help="how long updates stay, for clients that come back")] = "1 hour",
     roads: Annotated[Path | None, typer.Option(help="GeoJSON to lie beneath the map")] = None,
+    tiles: Annotated[Path | None, typer.Option(help="a PMTiles file to lie beneath the globe")] = None,
+    style: Annotated[
+        str | None, typer.Option(help="address of a MapLibre style to lie beneath the globe")
+    ] = None,
     host_name: Annotated[
         list[str] | None, typer.Option(help="a name that the server is seen under, beside its address")
     ] = None,
@@ -417,10 +421,11 @@ def serve(
     refuse_no_folder(data)
     with _interruptible():
         from sanderling.server.run import ServeOptions, run_server
+        from sanderling.server.shown.ground import Ground
 
         options = ServeOptions(
-            host, port, tokens, roads, tuple(host_name or ()), tuple(allow_origin or ()), checkpoint, keep,
-            master, shards, data, states,
+            host, port, tokens, Ground(roads, tiles, style), tuple(host_name or ()),
+            tuple(allow_origin or ()), checkpoint, keep, master, shards, data, states,
         )  # fmt: skip
         run_server(text, options, lambda said: print(said, flush=True))
 

@@ -24,10 +24,25 @@ def problem(answer: httpx.Response) -> tuple[int, str]:
     return answer.status_code, body["code"]
 
 
+def batches_of(answer: httpx.Response) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The rows of an Arrow stream, and what is said beside them."""
+    rows, beside = list[dict[str, Any]](), list[dict[str, Any]]()
+    reader = pa.ipc.open_stream(answer.content)
+    while True:
+        try:
+            batch, metadata = reader.read_next_batch_with_custom_metadata()
+        except StopIteration:
+            return rows, beside
+        rows += batch.to_pylist()
+        if metadata is not None:
+            beside.append(json.loads(metadata[b"sanderling"]))
+
+
 def test_what_there_is(town: Town) -> None:
     about = town.operator.get("/api/v1").json()
     assert about["you"] == {"owner": "operator", "role": "operator", "may_send": True}
-    (stream,) = town.operator.get("/api/v1/streams").json()
+    stream, ships = town.operator.get("/api/v1/streams").json()
+    assert ships["globe"]
     wanted = {
         "name": "taxis", "key": "id", "x": "x", "y": "y", "kind": "type", "heading": "heading",
         "takes_readings": True, "globe": False,
@@ -128,13 +143,24 @@ def test_updates_in_all_forms(town: Town) -> None:
     assert [(u["sign"], u["row"]["id"], u["row"]["x"]) for u in lines] == [
         (-1, "carl", 101), (1, "carl", 105), (-1, "dora", 102)
     ]  # fmt: skip
-    rows = pa.ipc.open_stream(since(ARROW).content).read_all().to_pylist()
+    rows, beside = batches_of(since(ARROW, progress=True))
     assert [(r["sign"], r["id"], r["x"]) for r in rows] == [(u["sign"], *u["row"].values()) for u in lines]
+    assert beside == [{"progress": last, "id": f"{at['id'].partition('@')[0]}@{last}"}]
     events = since("text/event-stream").text
     data = [json.loads(text) for text in re.findall(r"^data: (.+)$", events, re.MULTILINE)]
     assert [u for u in data if "sign" in u] == lines and f"id: {at['id'].partition('@')[0]}@{last}" in events
     upserts = lines_of(since("application/x-ndjson", envelope="upsert"))
     assert [(u["key"]["id"], u["row"] and u["row"]["x"]) for u in upserts] == [("carl", 105), ("dora", None)]
+    rows, beside = batches_of(since(ARROW, envelope="upsert"))
+    assert [(r["sign"], r["id"], r["x"]) for r in rows] == [(1, "carl", 105), (-1, "dora", 102)]
+    assert beside == []
+    anew = api.get(
+        f"/api/v1/queries/{name}/updates", params={"from": f"99999@{first}", "until": last},
+        headers={"Accept": ARROW},
+    )  # fmt: skip
+    rows, beside = batches_of(anew)
+    assert "another query" in beside[0]["reset"], "who reads Arrow is told to forget the rows, too"
+    assert [r["id"] for r in rows] == ["carl"]
     again = api.get(
         f"/api/v1/queries/{name}/updates", params={"until": last}, headers={"Last-Event-ID": at["id"]}
     )
@@ -168,6 +194,15 @@ def test_the_socket(town: Town) -> None:
         frame, progress = heard(socket, "progress")
         assert frame[:3] == (7, 1, 0) and frame[3].column("sign").to_pylist() == [-1, 1]
         assert progress["tick"] == tick
+        said(socket, op="subscribe", channel=6, query=name, **{"from": "now"}, envelope="upsert")
+        heard(socket, "subscribed")
+        town.tell([("emil", 203, 1)])
+        messages = [*heard(socket, "progress"), *heard(socket, "progress")]
+        told = {m[0]: m[3].select(["sign", "x"]).to_pylist() for m in messages if isinstance(m, tuple)}
+        assert told == {7: [{"sign": -1, "x": 202}, {"sign": 1, "x": 203}], 6: [{"sign": 1, "x": 203}]}
+        said(socket, op="unsubscribe", channel=6)
+        said(socket, op="subscribe", channel=9, query="ours", envelope="brown")
+        assert heard(socket, "error")[-1]["code"] == "session.bad_argument"
         said(socket, op="subscribe", channel=7, query=name)
         assert heard(socket, "error")[0]["code"] == "session.bad_argument"
         said(socket, op="subscribe", channel=8, query="nothing of this name")

@@ -15,7 +15,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
-from sanderling.server.http import live
+from sanderling.server.http import guard, live
 from sanderling.server.http.problems import unforeseen
 from tests.server.test_contract import problem
 from tests.server.town import Town, heard, said
@@ -187,6 +187,21 @@ def test_what_is_no_http_is_refused(town: Town) -> None:
             other.sendall(b"\x16\x03\x01 garbage\r\n\r\n")
             assert b"400" in other.recv(100)
         assert town.operator.get("/healthz").status_code == 200
+
+
+def test_a_body_that_never_ends_is_not_waited_for(town: Town, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also of whoever has no token: it would hold a connection for ever."""
+    monkeypatch.setattr(guard, "SECONDS_TO_SAY_MORE", 0.2)
+    with sockets.create_connection(("127.0.0.1", town.server.port)) as raw:
+        raw.sendall(
+            b"POST /api/v1/sql HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+            b'Content-Length: 1000\r\n\r\n{"sql": '
+        )
+        raw.settimeout(30)
+        said = b""
+        while b"request.too_slow" not in said and (more := raw.recv(10_000)):
+            said += more
+    assert said.startswith(b"HTTP/1.1 408") and b"request.too_slow" in said
 
 
 def test_who_does_not_read_is_let_go_and_holds_up_nobody(town: Town, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -64,3 +68,43 @@ def test_all_objects_of_a_stream_are_a_layer_of_operators(town: Town) -> None:
     asked = {"bbox": "1100,0,1102,2"}
     found = town.operator.get("/ogc/collections/stream:taxis/items", params=asked).json()
     assert [f["id"] for f in found["features"]] == ["o4"]
+
+
+def read_by_gdal(town: Town, layer: str, *box: float) -> dict[str, Any]:
+    """Its layers, and of one of them the fields and the places. In a process of its own: it lets no other
+    thread of Python run meanwhile, and our server is one."""
+    asked = json.dumps({"address": f"OAPIF:{town.server.address}ogc", "layer": layer, "box": box or None})
+    # What QGIS asks with: any name, and the token as its password.
+    login = {"GDAL_HTTP_USERPWD": f"anybody:{town.server.token}", "GDAL_HTTP_AUTH": "BASIC"}
+    done = subprocess.run(
+        [sys.executable, "-c", READ, asked], env={**os.environ, **login}, capture_output=True, text=True,
+        timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+READ = """
+import json, sys
+import pyogrio, shapely
+asked = json.loads(sys.argv[1])
+layers = pyogrio.list_layers(asked["address"])[:, 0].tolist()
+meta, _, shapes, fields = pyogrio.raw.read(asked["address"], layer=asked["layer"], bbox=asked["box"] and tuple(asked["box"]))
+x = shapely.get_x(shapely.from_wkb(shapes)).tolist()
+ids = fields[meta["fields"].tolist().index("id")].tolist()
+print(json.dumps({"layers": layers, "x": dict(zip(ids, x)), "kind": meta["geometry_type"]}))
+"""
+
+
+def test_gdal_reads_a_layer_as_qgis_does(town: Town) -> None:
+    """Its own driver: it finds the layers, reads page after page, and asks for a box."""
+    name, count = f"gdal {town.name()}", 1_500
+    select = "SELECT id, x, y, seen FROM taxis INSIDE (20, 76.5, 171, 77.5)"
+    town.operator.put(f"/api/v1/queries/{name}", json={"select": select})
+    town.tell([(f"g{n}", 20 + n / 10, 77) for n in range(count)])
+    found = read_by_gdal(town, name)
+    assert name in found["layers"] and found["kind"] == "Point"
+    assert found["x"] == {f"g{n}": 20 + n / 10 for n in range(count)}
+    assert sorted(read_by_gdal(town, name, 20.95, 70, 21.25, 80)["x"]) == ["g10", "g11", "g12"]
+    town.operator.delete(f"/api/v1/queries/{name}")

@@ -13,6 +13,7 @@ from sanderling.server.rights.owners import Owners
 from sanderling.server.rights.tokens import OPERATOR, Tokens
 from sanderling.server.run import ServeOptions, run_server
 from sanderling.server.serve import bound
+from sanderling.server.shown.ground import ARCHIVE, Ground
 from sanderling.session.connect import connect
 from sanderling.session.posting import Posting
 from tests.server.test_contract import problem
@@ -60,7 +61,7 @@ def test_a_sending_is_finished_or_undone(tmp_path: Path) -> None:
     """Killed between any two of its steps."""
     session = connect()
     session.execute(SCRIPT)
-    (stream,) = session.streams
+    stream, _ = session.streams
     with pytest.raises(SessionError) as e:
         session.receive("taxi")
     assert e.value.code == "session.no_stream" and "taxis" in e.value.hint
@@ -86,11 +87,28 @@ def test_a_sending_is_finished_or_undone(tmp_path: Path) -> None:
 
 def test_the_command_looks_before_it_starts(tmp_path: Path) -> None:
     options = ServeOptions(
-        "127.0.0.1", 0, None, tmp_path / "no.geojson", (), (), None, "1 hour", "local[1]", None, None
+        "127.0.0.1", 0, None, Ground(tmp_path / "no.geojson"), (), (), None, "1 hour", "local[1]", None, None
     )
     with pytest.raises(ConfigError) as e:
         run_server(SCRIPT, options, print)
     assert e.value.code == "config.missing_file"
+
+
+def test_what_lies_beneath_the_map_is_looked_at_before_the_start(tmp_path: Path) -> None:
+    (tmp_path / "picture.png").write_bytes(b"\x89PNG")
+    (tmp_path / "map.pmtiles").write_bytes(ARCHIVE + bytes(120))
+    Ground(tiles=tmp_path / "map.pmtiles", style="https://maps.example/style.json").refuse_what_is_none()
+    wrong = [
+        (Ground(tiles=tmp_path / "nothing"), "config.missing_file"),
+        (Ground(tiles=tmp_path / "picture.png"), "config.unknown_format"),
+        (Ground(style="style.json"), "config.bad_option"),
+        (Ground(style="https://a.example; script-src *"), "config.bad_option"),
+        (Ground(style="https://me:secret@maps.example/"), "config.bad_option"),
+    ]
+    for ground, code in wrong:
+        with pytest.raises(ConfigError) as e:
+            ground.refuse_what_is_none()
+        assert e.value.code == code
 
 
 def test_without_a_page_the_server_says_how_to_get_one(

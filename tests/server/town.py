@@ -23,6 +23,8 @@ from sanderling.session.session import Session
 SCRIPT = """
 CREATE STREAM taxis (id STRING, ts BIGINT, x DOUBLE, y DOUBLE, type STRING, heading DOUBLE, seen TIMESTAMP)
   KEY id TIME ts LOCATION (x, y);
+CREATE STREAM ships (id STRING, ts BIGINT, lon DOUBLE, lat DOUBLE)
+  KEY id TIME ts LOCATION (lon, lat) ON GLOBE;
 CREATE REGION center AS CIRCLE (0, 0, 5);
 REGISTER QUERY ours AS SELECT id FROM taxis INSIDE (-1, -1, 1, 1);
 """
@@ -78,10 +80,25 @@ class Town:
             ]
         self.now += 1
         lines.append({"id": "clock", "ts": self.now, "x": 1e6, "y": 1e6})
+        return self._send("taxis", lines)
+
+    def tell_ships(self, *steps: list[tuple[str, float, float]]) -> str:
+        """The same of those on the globe."""
+        steps = (*steps, [("clock", 179.0, -80.0)])
+        lines = [
+            {"id": id_, "ts": self.now + n, "lon": lon, "lat": lat}
+            for n, step in enumerate(steps, 1)
+            for id_, lon, lat in step
+        ]
+        self.now += len(steps)
+        return self._send("ships", lines)
+
+    def _send(self, stream: str, lines: list[Row]) -> str:
         body = "".join(json.dumps(line) + "\n" for line in lines)
         said = self.operator.post(
-            "/api/v1/streams/taxis/readings", content=body, headers={"Content-Type": "application/x-ndjson"}
-        )
+            f"/api/v1/streams/{stream}/readings", content=body,
+            headers={"Content-Type": "application/x-ndjson"},
+        )  # fmt: skip
         assert said.status_code == 202 and said.json()["refused"] == 0, said.text
         self.session.process_all()
         return show_time((self.now - 1) * 1_000_000)
@@ -98,6 +115,7 @@ def opened(spark: SparkSession, checkpoint: Path, keep: str = "1 hour") -> Sessi
     session = sanderling.connect(spark, checkpoint=checkpoint, shards=2, keep=keep)
     session.execute(SCRIPT)
     session.receive("taxis")
+    session.receive("ships")
     return session.start()
 
 

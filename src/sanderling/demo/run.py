@@ -116,11 +116,13 @@ def _serve(session: Session, web: Web, roads: Path | None, console: Console) -> 
         if web.port is not None:
             raise
         server = session.serve(ANY_PORT, roads=roads)
-    console.print(f"the map is at {server.link}", soft_wrap=True)
+    # All that moves is seen at once; asking is a click away.
+    link = f"{server.link}#operator"
+    console.print(f"the map is at {link}", soft_wrap=True)
     if not server.has_page:
         console.print("its page is not built: `make web` builds it; the API is there", style="dim")
     elif console.is_terminal and _is_desktop():
-        webbrowser.open(server.link)
+        webbrowser.open(link)
 
 
 def _is_desktop() -> bool:

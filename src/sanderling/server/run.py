@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sanderling.errors import ConfigError
+from sanderling.server.shown.ground import Ground
 
 if TYPE_CHECKING:
     from sanderling.session.session import Session
@@ -18,7 +18,7 @@ class ServeOptions:
     host: str
     port: int
     tokens: Path | None
-    roads: Path | None
+    ground: Ground
     host_names: tuple[str, ...]
     origins: tuple[str, ...]
     checkpoint: Path | None
@@ -34,10 +34,7 @@ def run_server(script: str, options: ServeOptions, say: Callable[[str], None]) -
     from sanderling.session.connect import connect
     from sanderling.session.state import states_in
 
-    if options.roads is not None and not options.roads.is_file():
-        raise ConfigError(
-            "config.missing_file", f"{options.roads}: there is no such file", "name a GeoJSON file"
-        )
+    options.ground.refuse_what_is_none()
     session = connect(
         checkpoint=options.checkpoint, shards=options.shards, master=options.master, keep=options.keep,
         data=options.data,
@@ -51,7 +48,7 @@ def run_server(script: str, options: ServeOptions, say: Callable[[str], None]) -
         from sanderling.server.serve import Server
 
         server = Server(
-            session, options.host, options.port, tokens=options.tokens, roads=options.roads,
+            session, options.host, options.port, tokens=options.tokens, ground=options.ground,
             host_names=options.host_names, origins=options.origins,
         ).start()  # fmt: skip
         try:

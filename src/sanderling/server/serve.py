@@ -21,6 +21,7 @@ from sanderling.server.http.pages import static_folder
 from sanderling.server.http.protocol import Http
 from sanderling.server.rights.tokens import OPERATOR, Tokens
 from sanderling.server.service import Service
+from sanderling.server.shown.ground import Ground
 from sanderling.session.host import Host
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ SECONDS_TO_STOP = 3
 SECONDS_BETWEEN_LOOKS = 1.0
 MOST_MESSAGE_BYTES = 1 << 20
 MOST_CONNECTIONS = 4_000
+NOTHING_BENEATH = Ground()
 
 
 class Server:
@@ -40,8 +42,9 @@ class Server:
 
     def __init__(
         self, session: Session, host: str, port: int, *, tokens: Path | None = None,
-        roads: Path | None = None, host_names: Iterable[str] = (), origins: Iterable[str] = (),
+        ground: Ground = NOTHING_BENEATH, host_names: Iterable[str] = (), origins: Iterable[str] = (),
     ):  # fmt: skip
+        ground.refuse_what_is_none()
         self._session = session
         self._socket = bound(host, port)
         self.port = int(self._socket.getsockname()[1])
@@ -49,7 +52,7 @@ class Server:
         self.tokens = Tokens(tokens)
         self.token, _ = self.tokens.make("operator", OPERATOR, is_passing=True)
         self.service = Service(
-            Host(session), self.tokens, Gate.of(host, host_names, origins), roads=roads,
+            Host(session), self.tokens, Gate.of(host, host_names, origins), ground=ground,
             reads_files=session.data is not None, postings=session.postings, cookie=f"sanderling_{self.port}",
         )  # fmt: skip
         config = uvicorn.Config(

@@ -9,12 +9,11 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from sanderling.clock import NOTHING_YET
 from sanderling.errors import ServerError
 from sanderling.server.health.pulse import Pulse
-from sanderling.server.http.callers import Pace
+from sanderling.server.http.callers import Flow, Pace
 from sanderling.server.http.guard import Gate
 from sanderling.server.hub.hub import Hub
 from sanderling.server.hub.views import Views
@@ -22,6 +21,7 @@ from sanderling.server.hub.watcher import Load, Watcher
 from sanderling.server.rights.owners import Owners
 from sanderling.server.rights.statements import OWN, Statements
 from sanderling.server.rights.tokens import Token, Tokens
+from sanderling.server.shown.ground import Ground
 from sanderling.session.host import Host
 from sanderling.session.posting import Posting
 
@@ -55,13 +55,13 @@ class Service:
 
     def __init__(
         self, host: Host, tokens: Tokens, gate: Gate, *, reads_files: bool, cookie: str,
-        postings: Mapping[str, Posting], roads: Path | None = None,
+        postings: Mapping[str, Posting], ground: Ground,
     ):  # fmt: skip
         self.postings = postings  # by stream
-        self.host, self.tokens, self.gate, self.cookie, self.roads = host, tokens, gate, cookie, roads
+        self.host, self.tokens, self.gate, self.cookie, self.ground = host, tokens, gate, cookie, ground
         self.owners = Owners(host.folder / OWNERS)
         self.statements = Statements(host, self.owners, reads_files)
-        self.pace, self.pulse = Pace(), Pulse()
+        self.pace, self.flow, self.pulse = Pace(), Flow(), Pulse()
         self.connections: dict[int, Connection] = {}
         self.is_ready = False
         self._numbers = itertools.count(1)

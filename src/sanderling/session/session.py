@@ -413,18 +413,23 @@ class Session:
 
     def serve(
         self, port: int = 0, host: str = "127.0.0.1", *, tokens: str | Path | None = None,
-        roads: str | Path | None = None,
+        roads: str | Path | None = None, tiles: str | Path | None = None, style: str | None = None,
     ) -> Server:  # fmt: skip
         """A server over this session, which runs: HTTP, WebSocket and the page (docs/server.md).
 
-        `tokens` is a file of tokens, `roads` a GeoJSON file to lie beneath the map. Port 0 is any free one.
+        `tokens` is a file of tokens; `roads` (GeoJSON), `tiles` (PMTiles) or `style` (an address) lie
+        beneath the map. Port 0 is any free one.
         """
         from sanderling.server.serve import Server
+        from sanderling.server.shown.ground import Ground
 
         whole("port", port, 0, 65_535)
         text("host", host)
+        if style is not None:
+            text("style", style)
+        ground = Ground(folder("roads", roads), folder("tiles", tiles), style)
         self._running()
-        server = Server(self, host, port, tokens=folder("tokens", tokens), roads=folder("roads", roads))
+        server = Server(self, host, port, tokens=folder("tokens", tokens), ground=ground)
         self._servers.append(server.start())
         return server
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Annotated, Any
 
 import pyarrow as pa
@@ -15,6 +16,7 @@ from sanderling.clock import NOTHING_YET
 from sanderling.errors import ServerError, SessionError, did_you_mean
 from sanderling.plans.columns import by_places
 from sanderling.server.http.callers import Caller, service_of
+from sanderling.server.http.described import in_forms
 from sanderling.server.hub.hub import id_of
 from sanderling.server.rights.statements import OWN, REGISTRATIONS
 from sanderling.server.rights.tokens import Token
@@ -53,13 +55,9 @@ def about(request: Request, token: Caller) -> Json:
     return {
         "name": "sanderling", "version": VERSION, "tick": service.hub.tick,
         "you": {"owner": token.owner, "role": token.role, "may_send": token.may_send},
-        "limits": {
-            "queries": token.limits.queries, "subscriptions": token.limits.subscriptions,
-            "statements_a_minute": token.limits.statements_a_minute, "sql_bytes": token.limits.sql_bytes,
-            "body_bytes": service.gate.most_body_bytes,
-        },
+        "limits": asdict(token.limits),
         "streams": streams_in(service), "operator": token.is_operator,
-        "map": {"roads": service.roads is not None},
+        "map": service.ground.shown(),
     }  # fmt: skip
 
 
@@ -79,7 +77,7 @@ def tables(request: Request, token: Caller) -> list[Json]:
     return [shown_table(table) for table in service_of(request).host.seen().tables]
 
 
-@router.get("/tables/{name}")
+@router.get("/tables/{name}", response_class=Response, responses={200: in_forms(ANSWER_FORMS, "its rows")})
 def table(request: Request, name: str, token: Caller) -> Response:
     """The rows of a table; its regions as GeoJSON."""
     found = {t.name.casefold(): t for t in service_of(request).host.seen().tables}
@@ -107,7 +105,7 @@ def features_of(rows: pa.Table, region: str) -> Json:
     return {"type": "FeatureCollection", "features": features}
 
 
-@router.get("/regions")
+@router.get("/regions", response_class=Response, responses={200: in_forms([GEOJSON], "regions by name")})
 def regions(request: Request, token: Caller) -> Response:
     return Response(json.dumps(shown_regions(service_of(request).host.seen())), media_type=GEOJSON)
 
@@ -184,7 +182,7 @@ def query(request: Request, name: str, token: Caller) -> Json:
     return _shown(service, name)
 
 
-@router.put("/queries/{name}", status_code=201)
+@router.put("/queries/{name}", status_code=201, responses={200: {"description": "it was there"}})
 def register(
     request: Request, response: Response, name: str, said: Annotated[Registration, Body()], token: Caller,
     replace: bool = False,
@@ -261,7 +259,10 @@ def plan(request: Request, name: str, token: Caller, analyze: bool = False) -> J
 # ----- answers
 
 
-@router.get("/queries/{name}/answer")
+@router.get(
+    "/queries/{name}/answer", response_class=Response,
+    responses={200: in_forms(ANSWER_FORMS, "its rows"), 304: {"description": "as it was"}},
+)  # fmt: skip
 async def answer(
     request: Request, name: str, token: Caller, limit: Annotated[int | None, Query(ge=0)] = None,
     bbox: str | None = None,
@@ -280,6 +281,7 @@ async def answer(
     tick = None if tag is None else tag.strip('"').partition("@")[2]
     found = Answer(rows if limit is None else rows.slice(0, limit), channel.columns, tick)
     body = await service.hub.beside(found.written, form)
+    await service.flow.pass_(token, len(body))
     return Response(body, media_type=form, headers={} if tag is None else {"ETag": tag})
 
 

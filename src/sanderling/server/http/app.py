@@ -6,6 +6,7 @@ from fastapi import FastAPI
 from starlette.types import ASGIApp
 
 from sanderling.server.http import api, live, ogc, operators, pages, readings, updates
+from sanderling.server.http.described import PROBLEMS, describe
 from sanderling.server.http.guard import Guard
 from sanderling.server.http.problems import tell_problems
 from sanderling.server.service import Service
@@ -14,11 +15,14 @@ from sanderling.server.version import VERSION
 
 def app_of(service: Service) -> ASGIApp:
     """Documented at /openapi.json and in docs/api.md; a page that loads others' scripts is none of ours."""
-    app = FastAPI(title="Sanderling", version=VERSION, docs_url=None, redoc_url=None)
+    app = FastAPI(
+        title="Sanderling", version=VERSION, docs_url=None, redoc_url=None, responses=PROBLEMS
+    )  # fmt: skip
     app.state.service = service
     tell_problems(app)
+    describe(app)
     for part in (api, updates, live, readings, operators, ogc):
         app.include_router(part.router)
     app.include_router(operators.machines)
     app.include_router(pages.router)  # it takes whatever is left
-    return Guard(app, service.gate)
+    return Guard(app, service)

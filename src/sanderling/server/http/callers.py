@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import binascii
 import threading
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 
 from fastapi import Depends
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
 PROTOCOL, BEARER = "sanderling.v1", "bearer."
 COOKIE = "sanderling"
+SECONDS_AT_ONCE = 1.0
 
 
 def service_of(connection: HTTPConnection) -> Service:
@@ -78,15 +81,18 @@ Operator = Annotated[Token, Depends(operator_of)]
 Sender = Annotated[Token, Depends(sender_of)]
 
 
+Clock = Callable[[], float]
+
+
 class Pace:
     """How many statements each token has run lately: as many may come at once as in a minute."""
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
+    def __init__(self, clock: Clock = time.monotonic) -> None:
+        self._lock, self._clock = threading.Lock(), clock
         self._left: dict[str, tuple[float, float]] = {}  # by token: how many, and when that was
 
     def take(self, token: Token, count: int) -> None:
-        most, now = float(token.limits.statements_a_minute), time.monotonic()
+        most, now = float(token.limits.statements_a_minute), self._clock()
         with self._lock:
             left, at = self._left.get(token.id, (most, now))
             left = min(most, left + (now - at) * most / 60)
@@ -97,3 +103,28 @@ class Pace:
                     "wait a little, or say less",
                 )
             self._left[token.id] = left - count, now
+
+
+class Flow:
+    """How many bytes each token has sent and been told lately: as many may come at once as in a second.
+
+    Promise (tests/server/test_limits.py): nobody gets more than that, however many connections they have;
+    who is over it waits and loses nothing, since what waits for a client is bounded anyhow. Belongs to the
+    server's loop.
+    """
+
+    def __init__(self, clock: Clock = time.monotonic) -> None:
+        self._clock = clock
+        self._paid: dict[str, float] = {}  # by token: when all is paid for
+
+    def seconds_to_wait(self, token: Token, nbytes: int) -> float:
+        """Before the next one, when these are told."""
+        now = self._clock()
+        paid = max(self._paid.get(token.id, 0.0), now) + nbytes / token.limits.bytes_a_second
+        self._paid[token.id] = paid
+        return max(0.0, paid - now - SECONDS_AT_ONCE)
+
+    async def pass_(self, token: Token, nbytes: int) -> None:
+        seconds = self.seconds_to_wait(token, nbytes)
+        if seconds > 0:
+            await asyncio.sleep(seconds)

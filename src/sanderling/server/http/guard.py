@@ -6,8 +6,10 @@ So the Host has to be a name of ours, and an Origin the one that we are seen und
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -17,15 +19,19 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from sanderling.errors import ServerError
 from sanderling.server.http.problems import problem
 
+if TYPE_CHECKING:
+    from sanderling.server.service import Service
+
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 MOST_BODY_BYTES = 10 << 20
+# A body of which nothing comes for so long never will be whole.
+SECONDS_TO_SAY_MORE = 10.0
 CSP = (
     "default-src 'self'; worker-src 'self' blob:; style-src 'self' 'unsafe-inline'; "
-    "img-src 'self' data: blob:; connect-src 'self' ws: wss:; frame-ancestors 'none'; "
+    "img-src 'self' data: blob:; connect-src 'self' ws: wss: {sources}; frame-ancestors 'none'; "
     "base-uri 'none'; form-action 'self'"
 )
 HEADERS = {
-    "Content-Security-Policy": CSP,
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "X-Frame-Options": "DENY",
@@ -75,8 +81,8 @@ class Guard:
     """Promises (tests/server/test_hostile.py): what does not pass reaches nothing behind; every answer says
     what a page may do with it."""
 
-    def __init__(self, app: ASGIApp, gate: Gate):
-        self.app, self.gate = app, gate
+    def __init__(self, app: ASGIApp, service: Service):
+        self.app, self.gate, self.service = app, service.gate, service
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
@@ -97,7 +103,8 @@ class Guard:
         async def send_on(message: Message) -> None:
             if message["type"] == "http.response.start":
                 said = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
+                policy = CSP.format(sources=self.service.ground.sources)
+                for name, value in (("Content-Security-Policy", policy), *HEADERS.items()):
                     said.setdefault(name, value)
                 if not scope["path"].startswith("/assets/"):
                     said.setdefault("Cache-Control", "no-store")
@@ -118,11 +125,19 @@ class Guard:
         await self.app(scope, self._counted(receive), send_on)
 
     def _counted(self, receive: Receive) -> Receive:
-        seen = 0
+        seen, is_whole = 0, False
 
         async def counted() -> Message:
-            nonlocal seen
-            message = await receive()
+            nonlocal seen, is_whole
+            if is_whole:  # what comes now is the end of the connection, whenever that is
+                return await receive()
+            try:
+                message = await asyncio.wait_for(receive(), SECONDS_TO_SAY_MORE)
+            except TimeoutError:
+                raise ServerError(
+                    "request.too_slow", f"nothing more came for {SECONDS_TO_SAY_MORE:.0f} seconds"
+                ) from None
+            is_whole = not message.get("more_body", False)
             seen += len(message.get("body", b""))
             if seen > self.gate.most_body_bytes:
                 raise self._too_long()

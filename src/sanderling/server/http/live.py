@@ -15,6 +15,7 @@ from sanderling.errors import SanderlingError, ServerError, SessionError
 from sanderling.server.http.api import seen_by, streams_in
 from sanderling.server.http.callers import PROTOCOL, caller_of, service_of
 from sanderling.server.http.problems import told, unforeseen
+from sanderling.server.http.upsert import encoded_upserts, refuse_without_key
 from sanderling.server.hub.hub import id_of
 from sanderling.server.hub.views import MOST_SHOWN, View
 from sanderling.server.hub.watcher import Step, Watcher
@@ -30,6 +31,7 @@ TRY_AGAIN, POLICY = 1013, 1008
 # Answers to what was asked that may wait: whoever asks without end and never reads is let go.
 MOST_REPLIES = 1_000
 LARGEST_CHANNEL = 2**32 - 1
+ENVELOPES = ("signed", "upsert")
 
 
 @router.websocket("/live")
@@ -67,6 +69,7 @@ class Live:
         self.service, self.token, self.connection, self.socket = service, token, connection, socket
         self.watchers = connection.watchers
         self.views: dict[int, View] = {}
+        self._upserts: set[int] = set()  # channels with this envelope
         self._opening: dict[int, asyncio.Task[None]] = {}
         self._replies: list[dict[str, Any]] = []
         self._wake = asyncio.Event()
@@ -159,14 +162,23 @@ class Live:
             raise SessionError(
                 "session.bad_argument", "subscribe needs the name of a query", '"query": "in_depot"'
             )
+        envelope = message.get("envelope", "signed")
+        if envelope not in ENVELOPES:
+            raise SessionError(
+                "session.bad_argument", f"envelope = {envelope!r:.40} is none", " or ".join(ENVELOPES)
+            )
         hub = self.service.hub
         await hub.beside(seen_by, self.service, self.token, name)
         found = await hub.channel(name)
-        # Said before anything of it is.
+        self._upserts.discard(channel)
+        if envelope == "upsert":
+            refuse_without_key(found.name, found.columns)
+            self._upserts.add(channel)
+        watcher = await hub.watch(name, begin, self.connection.load, self._wake.set)
+        # Said before anything of it is, and only now: from here on no tick is missed.
         columns = [c.shown() for c in found.columns]
         self._say(op="subscribed", channel=channel, query=found.name, columns=columns)
-        self.watchers[channel] = await hub.watch(name, begin, self.connection.load, self._wake.set)
-        self._wake.set()
+        self.watchers[channel] = watcher
 
     async def _look(self, message: dict[str, Any]) -> None:
         channel, view = _channel(message), self._view(message)
@@ -247,7 +259,8 @@ class Live:
             if step.piece.merged is not None:
                 first, last = (show_time(t) for t in step.piece.merged)
                 await self._text({"op": "merged", "channel": channel, "first": first, "last": last})
-            body = encoded(step.piece, ARROW, watcher.channel.columns)
+            write = encoded_upserts if channel in self._upserts else encoded
+            body = write(step.piece, ARROW, watcher.channel.columns)
             await self._bytes(frame(channel, FRAME_UPDATES, flags_of(step.piece), body))
         if step.progress is not None:
             said = {"tick": show_time(step.progress), "id": id_of(watcher.channel, step.progress)}
@@ -265,12 +278,13 @@ class Live:
         await self._bytes(frame(channel, FRAME_POSITIONS, 0, shot.body))
 
     async def _text(self, message: dict[str, Any]) -> None:
-        await asyncio.wait_for(
-            self.socket.send_text(orjson.dumps(message, default=str).decode()), SECONDS_TO_SEND
-        )
+        text = orjson.dumps(message, default=str).decode()
+        await asyncio.wait_for(self.socket.send_text(text), SECONDS_TO_SEND)
+        await self.service.flow.pass_(self.token, len(text))
 
     async def _bytes(self, data: bytes) -> None:
         await asyncio.wait_for(self.socket.send_bytes(data), SECONDS_TO_SEND)
+        await self.service.flow.pass_(self.token, len(data))
 
 
 def _message(text: str | None) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from sanderling.deliver.render import joined, json_objects, text_of
 from sanderling.errors import ServerError, SessionError
 from sanderling.server.http.api import box_of, is_shown, within
 from sanderling.server.http.callers import Caller, service_of
+from sanderling.server.http.described import in_forms
 from sanderling.server.hub.channel import Channel
 from sanderling.server.rights.statements import OWN
 from sanderling.server.rights.tokens import Token
@@ -86,7 +87,11 @@ def _collection(request: Request, id_: str, said: str) -> Json:
     }  # fmt: skip
 
 
-@router.get("/collections/{id_}/items", response_class=Response)
+@router.get(
+    "/collections/{id_}/items",
+    response_class=Response,
+    responses={200: in_forms([GEOJSON], "features")},
+)  # fmt: skip
 async def items(
     request: Request, id_: str, token: Caller, limit: Annotated[int, Query(ge=1)] = USUAL,
     offset: Annotated[int, Query(ge=0)] = 0, bbox: str | None = None,
@@ -109,10 +114,15 @@ async def items(
         "links": links, "timeStamp": None if channel.tick == NOTHING_YET else show_time(channel.tick),
     }  # fmt: skip
     body = json.dumps(head)[:-1].encode() + b', "features": [' + features(page, channel) + b"]}\n"
+    await service_of(request).flow.pass_(token, len(body))
     return Response(body, media_type=GEOJSON)
 
 
-@router.get("/collections/{id_}/items/{feature}", response_class=Response)
+@router.get(
+    "/collections/{id_}/items/{feature}",
+    response_class=Response,
+    responses={200: in_forms([GEOJSON], "features")},
+)  # fmt: skip
 async def item(request: Request, id_: str, feature: str, token: Caller) -> Response:
     channel = await _channel(service_of(request), token, id_)
     rows, at = channel.whole().rows, key_column(channel.columns)

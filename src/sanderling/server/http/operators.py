@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from dataclasses import asdict
+from typing import Any, Literal
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import PlainTextResponse
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict, Field
 
 from sanderling.errors import SessionError
 from sanderling.server.health.letters import last_letters
@@ -18,12 +19,27 @@ from sanderling.server.rights.tokens import Token
 router = APIRouter(prefix="/api/v1")
 machines = APIRouter()
 Json = dict[str, Any]
+LARGEST = 1 << 40
+
+
+class NewLimits(BaseModel):
+    """Those that are other than usual."""
+
+    model_config = ConfigDict(extra="forbid")
+    queries: int | None = Field(default=None, ge=0, le=LARGEST)
+    subscriptions: int | None = Field(default=None, ge=0, le=LARGEST)
+    connections: int | None = Field(default=None, ge=0, le=LARGEST)
+    statements_a_minute: int | None = Field(default=None, ge=1, le=LARGEST)
+    sql_bytes: int | None = Field(default=None, ge=0, le=LARGEST)
+    body_bytes: int | None = Field(default=None, ge=0, le=LARGEST)
+    bytes_a_second: int | None = Field(default=None, ge=1, le=LARGEST)
 
 
 class NewToken(BaseModel):
     owner: str
-    role: str = "client"
+    role: Literal["client", "operator"] = "client"
     may_send: bool = False
+    limits: NewLimits = NewLimits()
 
 
 @router.get("/clients")
@@ -61,7 +77,8 @@ def tokens(request: Request, token: Operator) -> list[Json]:
 @router.post("/tokens", status_code=201)
 def new_token(request: Request, said: NewToken, token: Operator) -> Json:
     """A new one; this is the only time that it is told."""
-    word, made = service_of(request).tokens.make(said.owner, said.role, said.may_send)
+    limits = said.limits.model_dump(exclude_none=True)
+    word, made = service_of(request).tokens.make(said.owner, said.role, said.may_send, limits=limits)
     return {**_shown(made), "token": word}
 
 
@@ -73,7 +90,10 @@ def take_away(request: Request, id_: str, token: Operator) -> None:
 
 
 def _shown(token: Token) -> Json:
-    return {"id": token.id, "owner": token.owner, "role": token.role, "may_send": token.may_send}
+    return {
+        "id": token.id, "owner": token.owner, "role": token.role, "may_send": token.may_send,
+        "limits": asdict(token.limits),
+    }  # fmt: skip
 
 
 # ----- machines

@@ -48,11 +48,20 @@ def page(request: Request, token: str | None = None) -> Response:
 
 @router.get("/map/roads.geojson")
 def roads(request: Request) -> Response:
-    """What lies beneath the objects."""
-    path = service_of(request).roads
+    """Lines beneath the objects."""
+    return _beneath(service_of(request).ground.roads, "--roads", "application/geo+json")
+
+
+@router.get("/map/tiles.pmtiles")
+def tiles(request: Request) -> Response:
+    """A page asks for parts of it, by Range."""
+    return _beneath(service_of(request).ground.tiles, "--tiles", "application/vnd.pmtiles")
+
+
+def _beneath(path: Path | None, option: str, media: str) -> Response:
     if path is None:
-        raise ServerError("request.not_found", "there is no base map", "start with --roads FILE")
-    return FileResponse(path, media_type="application/geo+json")
+        raise ServerError("request.not_found", "there is no such base map", f"start with {option} FILE")
+    return FileResponse(path, media_type=media)
 
 
 @router.get("/{path:path}")

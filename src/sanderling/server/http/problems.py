@@ -20,7 +20,7 @@ log = logging.getLogger("sanderling.server")
 STATUS = {
     "session.no_query": 404, "session.bad_argument": 400, "query.name_taken": 409, "auth.missing": 401,
     "auth.unknown_token": 404, "request.not_found": 404, "request.not_acceptable": 406,
-    "request.too_long": 413,
+    "request.too_long": 413, "request.too_slow": 408,
     "request.bad_type": 415, "request.exists": 409, "request.bad_host": 421, "request.no_method": 405,
     "request.bad_origin": 403, "state.updates_gone": 410,
 }  # fmt: skip

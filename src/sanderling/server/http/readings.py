@@ -13,6 +13,7 @@ from fastapi import APIRouter, Request
 from sanderling.catalog import Stream
 from sanderling.errors import DataError, ServerError, did_you_mean
 from sanderling.server.http.callers import Sender, service_of
+from sanderling.server.http.described import in_forms
 from sanderling.server.shown.forms import ARROW, CSV, GEOJSON, JSON, LINES
 from sanderling.session.posting import Posting
 
@@ -90,7 +91,10 @@ def _parquet(body: bytes) -> bytes:
 # ----- over HTTP
 
 
-@router.post("/streams/{name}/readings", status_code=202)
+@router.post(
+    "/streams/{name}/readings", status_code=202,
+    openapi_extra={"requestBody": {"required": True, **in_forms(TAKEN, "readings")}},
+)  # fmt: skip
 async def post_readings(request: Request, name: str, token: Sender) -> dict[str, int]:
     """Readings of a stream that has no path. What is answered for is on disk."""
     service = service_of(request)
@@ -98,6 +102,12 @@ async def post_readings(request: Request, name: str, token: Sender) -> dict[str,
     media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     key = request.headers.get("idempotency-key")
     body = await request.body()
+    if len(body) > token.limits.body_bytes:
+        raise ServerError(
+            "request.too_long", f"readings of yours may have {token.limits.body_bytes:,} bytes at a time",
+            "send them in pieces",
+        )  # fmt: skip
+    await service.flow.pass_(token, len(body))
     receipt = await service.hub.beside(lambda: posting.post(*file_form(posting.stream, body, media), key))
     return {"accepted": receipt.accepted, "refused": receipt.refused, "sequence": receipt.sequence}
 

@@ -16,19 +16,20 @@ from sanderling.clock import show_time, time_of
 from sanderling.errors import ServerError, SessionError
 from sanderling.server.http.api import seen_by
 from sanderling.server.http.callers import Caller, service_of
-from sanderling.server.http.upsert import upserts
+from sanderling.server.http.described import in_forms
+from sanderling.server.http.upsert import encoded_upserts, refuse_without_key, upserts
 from sanderling.server.hub.channel import Channel
 from sanderling.server.hub.hub import id_of
 from sanderling.server.hub.watcher import Step, Watcher
 from sanderling.server.rights.tokens import Token
 from sanderling.server.service import Service
-from sanderling.server.shown.columns import key_column
-from sanderling.server.shown.forms import ARROW, EVENTS, UPDATE_FORMS, chosen, encoded, named
+from sanderling.server.shown.forms import ARROW, EVENTS, LINES, UPDATE_FORMS, chosen, encoded, named
 from sanderling.server.version import VERSION
 
 router = APIRouter(prefix="/api/v1")
 
 SECONDS_BETWEEN_BEATS = 15.0
+BEATS = {EVENTS: b": still here\n\n", LINES: b"\n"}
 # A client that takes nothing for so long is gone.
 SECONDS_TO_SEND = 10.0
 
@@ -67,7 +68,10 @@ class Flowing(Response):
             await self.pieces.aclose()  # type: ignore[attr-defined]
 
 
-@router.get("/queries/{name}/updates", response_class=Response)
+@router.get(
+    "/queries/{name}/updates", response_class=Response,
+    responses={200: in_forms(UPDATE_FORMS, "without end, or up to a tick")},
+)  # fmt: skip
 async def updates(
     request: Request, name: str, token: Caller,
     begin: Annotated[str, Query(alias="from", description="answer, now, an id or a tick")] = "answer",
@@ -114,11 +118,12 @@ class Teller:
         try:
             connection.looks_at[0] = name
             watcher = await self.service.hub.watch(name, begin, connection.load, self.wake.set)
-            if self.is_upsert and key_column(watcher.channel.columns) is None:
-                watcher.close()
-                raise SessionError(
-                    "session.bad_argument", f'envelope: "{name}" does not show its key', "select it"
-                )
+            if self.is_upsert:
+                try:
+                    refuse_without_key(name, watcher.channel.columns)
+                except SessionError:
+                    watcher.close()
+                    raise
         except BaseException as e:
             connected.__exit__(type(e), e, None)
             raise
@@ -127,6 +132,7 @@ class Teller:
             try:
                 async for piece in self._pieces(watcher):
                     yield piece
+                    await self.service.flow.pass_(self.token, len(piece))
             finally:
                 watcher.close()
                 connected.__exit__(None, None, None)
@@ -134,7 +140,7 @@ class Teller:
         return pieces()
 
     async def _pieces(self, watcher: Watcher) -> AsyncIterator[bytes]:
-        channel, arrow = watcher.channel, ArrowFlow(watcher.channel)
+        channel, arrow = watcher.channel, ArrowFlow(watcher.channel, self.is_upsert, self.says_progress)
         if self.form == ARROW:
             yield arrow.begin()
         elif self.form == EVENTS:
@@ -147,18 +153,19 @@ class Teller:
                 said = arrow.of(step) if self.form == ARROW else self._of(step, channel)
                 if said:
                     yield said
-                if step.ended is not None or (self.until is not None and self._is_over(step, watcher)):
-                    if self.form == ARROW:
-                        yield arrow.end()
-                    return
+                if step.ended is not None or self._is_over(watcher):
+                    break
+            if (step is not None and step.ended is not None) or self._is_over(watcher):
+                if self.form == ARROW:
+                    yield arrow.end()
+                return
             try:
                 await asyncio.wait_for(self.wake.wait(), SECONDS_BETWEEN_BEATS)
             except TimeoutError:
-                yield self._beat()
+                yield arrow.beat() if self.form == ARROW else BEATS[self.form]
 
-    def _is_over(self, step: Step, watcher: Watcher) -> bool:
-        assert self.until is not None
-        return watcher.channel.tick >= self.until and step.progress is not None
+    def _is_over(self, watcher: Watcher) -> bool:
+        return self.until is not None and watcher.told_to >= self.until
 
     def _cut(self, step: Step) -> Step:
         """What is later than it is wanted is not told."""
@@ -173,9 +180,6 @@ class Teller:
             return step
         rows = step.piece.rows.filter(is_wanted)
         return Step(type(step.piece)(rows, self.until), step.reset)
-
-    def _beat(self) -> bytes:
-        return {EVENTS: b": still here\n\n", ARROW: b""}.get(self.form, b"\n")
 
     def _of(self, step: Step, channel: Channel) -> bytes:
         """As events, or as lines."""
@@ -200,7 +204,7 @@ class Teller:
     def _lines(self, step: Step, channel: Channel) -> bytes:
         assert step.piece is not None
         if self.is_upsert:
-            return upserts(step.piece, channel.columns)
+            return encoded_upserts(step.piece, "lines", channel.columns)
         return encoded(step.piece, "lines", channel.columns)
 
     def _id(self, channel: Channel, tick: int) -> bytes:
@@ -216,23 +220,50 @@ class Teller:
 
 
 class ArrowFlow:
-    """One IPC stream that goes on: a batch a piece."""
+    """One IPC stream that goes on: a batch a piece.
 
-    def __init__(self, channel: Channel):
-        self._channel = channel
+    What is said beside the rows (reset, merged, progress) is the batch's own metadata.
+    """
+
+    def __init__(self, channel: Channel, is_upsert: bool, says_progress: bool):
+        self._channel, self._is_upsert, self._says_progress = channel, is_upsert, says_progress
         self.written: list[bytes] = []
-        schema = named(channel.schema.empty_table(), channel.columns, is_signed=True).schema
-        self._writer = pa.ipc.new_stream(Chunks(self.written), schema)
+        self._nothing = named(channel.schema.empty_table(), channel.columns, is_signed=True)
+        self._writer = pa.ipc.new_stream(Chunks(self.written), self._nothing.schema)
 
     def begin(self) -> bytes:
         return self._taken()
 
     def of(self, step: Step) -> bytes:
-        if step.piece is not None and step.piece.rows.num_rows:
-            rows = named(step.piece.rows, self._channel.columns, is_signed=True).combine_chunks()
-            for batch in rows.to_batches():
-                self._writer.write_batch(batch)
+        rows, said = self._nothing, self._beside(step)
+        if step.piece is not None:
+            piece = upserts(step.piece, self._channel.columns) if self._is_upsert else step.piece
+            rows = named(piece.rows, self._channel.columns, is_signed=True)
+        return self._batch(rows, said) if rows.num_rows or said else b""
+
+    def beat(self) -> bytes:
+        """A batch with nothing in it."""
+        return self._batch(self._nothing, {})
+
+    def _beside(self, step: Step) -> dict[str, object]:
+        said: dict[str, object] = {}
+        if step.reset is not None:
+            said["reset"] = step.reset
+        if step.piece is not None and step.piece.merged is not None:
+            said["merged"] = [show_time(t) for t in step.piece.merged]
+        if step.progress is not None and self._says_progress:
+            said |= {"progress": show_time(step.progress), "id": id_of(self._channel, step.progress)}
+        if step.ended is not None:
+            said["ended"] = step.ended
+        return said
+
+    def _batch(self, rows: pa.Table, said: dict[str, object]) -> bytes:
+        (batch,) = rows.combine_chunks().to_batches() or self._empty()
+        self._writer.write_batch(batch, custom_metadata={"sanderling": json.dumps(said)} if said else None)
         return self._taken()
+
+    def _empty(self) -> list[pa.RecordBatch]:
+        return [pa.RecordBatch.from_pylist([], schema=self._nothing.schema)]
 
     def end(self) -> bytes:
         self._writer.close()

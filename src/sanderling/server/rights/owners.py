@@ -15,7 +15,7 @@ from sanderling.state.sealed import named, write_atomically
 class Owners:
     """By name of query, without regard to case; a query that nobody claimed is the operators'.
 
-    Promise (tests/server/test_owners.py): what was claimed is known after a restart, also if we are killed.
+    Promise (tests/server/test_start.py): what was claimed is known after a restart, also if we are killed.
     """
 
     def __init__(self, path: Path):

@@ -10,8 +10,10 @@ import hmac
 import json
 import secrets
 import threading
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from sanderling.errors import ConfigError, ServerError, SessionError
@@ -30,10 +32,12 @@ class Limits:
     connections: int = 50
     statements_a_minute: int = 600
     sql_bytes: int = 1 << 20
+    body_bytes: int = 10 << 20  # of readings
+    bytes_a_second: int = 16 << 20  # sent and told; whoever is over it waits
 
 
 # Whoever runs the server may do more at once than the server would let others.
-UNBOUNDED = Limits(200_000, 10_000, 2_000, 200_000, 64 << 20)
+UNBOUNDED = Limits(200_000, 10_000, 2_000, 200_000, 64 << 20, 10 << 20, 1 << 40)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +59,8 @@ class Token:
 class Tokens:
     """Those in a file, and those of this run. May be used from several threads.
 
-    Promises (tests/server/test_tokens.py): a token that was taken away is refused from then on; the file
-    holds no token.
+    Promises (tests/server/test_start.py, test_clients.py): a token that was taken away is refused from then
+    on; the file holds no token.
     """
 
     def __init__(self, path: Path | None = None):
@@ -69,16 +73,18 @@ class Tokens:
         return list(self._by_id.values())
 
     def make(
-        self, owner: str, role: str, may_send: bool = False, is_passing: bool = False
-    ) -> tuple[str, Token]:
-        """A new one, and what is known of it; one that is `passing` ends with this run."""
+        self, owner: str, role: str, may_send: bool = False, is_passing: bool = False,
+        limits: Mapping[str, int] = MappingProxyType({}),
+    ) -> tuple[str, Token]:  # fmt: skip
+        """A new one, and what is known of it; one that is `passing` ends with this run. `limits` are those
+        that are other than usual."""
         if role not in ROLES:
             raise SessionError("session.bad_argument", f'role = "{role}" is none', "client or operator")
         if not owner.strip() or len(owner) > 200:
             raise SessionError("session.bad_argument", "a token needs an owner", "give a name")
         word, is_operator = secrets.token_urlsafe(32), role == OPERATOR
-        limits = UNBOUNDED if is_operator else Limits()
-        token = Token(secrets.token_hex(4), digest_of(word), owner, role, may_send or is_operator, limits)
+        own = replace(UNBOUNDED if is_operator else Limits(), **limits)
+        token = Token(secrets.token_hex(4), digest_of(word), owner, role, may_send or is_operator, own)
         with self._lock:
             self._by_id[token.id] = token
             if is_passing or self.path is None:
