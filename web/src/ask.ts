@@ -4,8 +4,8 @@
 import * as api from './api';
 import {byId, fill, h, say} from './dom';
 import type {LiveMap} from './map';
-import {Pencil, type Point, type Shape, type ShapeKind} from './shapes';
-import {freshName, missing, name, rounded, selectOf, type Kind, type Question} from './sql';
+import {Pencil, pointsIn, textOf, type Point, type Shape, type ShapeKind} from './shapes';
+import {freshName, missing, name, pointedInto, rounded, selectOf, type Kind, type Question} from './sql';
 import type {Problem, Stream} from './wire';
 
 const CHECK_AFTER_MS = 250;
@@ -113,6 +113,7 @@ export class Ask {
     this.map.setDraft(null);
     this.map.draft(null);
     this.onWaitForObject(false);
+    this.hint('');
     this.form.hidden = true;
     for (const button of this.tools.querySelectorAll('button')) button.setAttribute('aria-pressed', 'false');
   }
@@ -153,6 +154,7 @@ export class Ask {
     const lacks = this.isByHand ? '' : missing(this.question);
     this.submit.disabled = true;
     this.tell(lacks, '');
+    this.hint(lacks);
     if (lacks || !this.sql.value.trim()) return;
     this.timer = window.setTimeout(() => void this.check(), CHECK_AFTER_MS);
   }
@@ -194,8 +196,15 @@ export class Ask {
     // The statement that is checked has a line of ours before the reader's.
     const line = place ? place.line - (this.isSelect ? 1 : 0) : 0;
     if (!place || line < 1) return;
-    const mark = h('pre', {class: 'place', 'aria-hidden': true}, `${this.sql.value.split('\n')[line - 1] ?? ''}\n${' '.repeat(place.column - 1)}${'^'.repeat(Math.max(1, place.length))}`);
-    this.say.append(mark);
+    const [text, marks] = pointedInto(this.sql.value.split('\n')[line - 1] ?? '', place.column, place.length);
+    this.say.append(h('pre', {class: 'place', 'aria-hidden': true}, `${text}\n${marks}`));
+  }
+
+  /** What to do next, where it is done. */
+  private hint(words: string): void {
+    const hint = byId('map-hint');
+    hint.hidden = !words || this.kind === 'region';
+    say(hint, words);
   }
 
   private tell(words: string, kind: 'good' | 'bad' | ''): void {
@@ -221,35 +230,45 @@ export class Ask {
     if (this.kind === 'around' || this.kind === 'nearest-to') numbers.push(this.keyField());
     if (this.kind === 'region') numbers.push(this.regionField());
     const {shape} = this;
-    if (shape?.kind === 'circle') {
-      add('x', shape.centre[0], v => (shape.centre = [v, shape.centre[1]]));
-      add('y', shape.centre[1], v => (shape.centre = [shape.centre[0], v]));
-      add('radius', shape.radius, v => (shape.radius = v));
-    } else if (shape?.kind === 'line') add('within', shape.within, v => (shape.within = this.numbers.within = v));
-    else if (this.kind === 'rectangle' || this.kind === 'nearest') this.corners(add);
+    // Who does not draw writes the numbers: that is how it goes with a keyboard.
+    const written = (labels: string[], values: number[], made: (values: number[]) => Shape): void => {
+      labels.forEach((label, i) => add(label, values[i] ?? NaN, v => {
+        values[i] = v;
+        if (labels.every((_, n) => Number.isFinite(values[n]))) this.setShape(made(values));
+      }));
+    };
+    if (this.kind === 'nearest') written(['x', 'y'], shape?.kind === 'place' ? [...shape.at] : [], ([x, y]) => ({kind: 'place', at: [x, y]}));
+    if (this.kind === 'circle') {
+      written(['x', 'y', 'radius'], shape?.kind === 'circle' ? [...shape.centre, shape.radius] : [], ([x, y, radius]) => ({kind: 'circle', centre: [x, y], radius}));
+    }
+    if (this.kind === 'rectangle') {
+      const corners = shape?.kind === 'rectangle' ? [...shape.from, ...shape.to] : [];
+      written(['x from', 'y from', 'x to', 'y to'], corners, ([x1, y1, x2, y2]) => ({kind: 'rectangle', from: [x1, y1], to: [x2, y2]}));
+    }
+    if (this.kind === 'polygon' || this.kind === 'line') numbers.push(this.pointsField(this.kind));
+    if (this.kind === 'line') add('within', this.numbers.within, v => {
+      this.numbers.within = v;
+      if (this.shape?.kind === 'line') this.shape.within = v;
+    });
     fill(this.fields, ...numbers);
   }
 
-  /** Who does not draw writes the numbers: that is how it goes with a keyboard. */
-  private corners(add: (label: string, value: number, set: (value: number) => void) => void): void {
-    const shape = this.shape;
-    if (this.kind === 'nearest') {
-      const at: Point = shape?.kind === 'place' ? shape.at : [NaN, NaN];
-      const set = (i: 0 | 1) => (v: number): void => {
-        at[i] = v;
-        if (at.every(Number.isFinite)) this.shape = {kind: 'place', at};
-      };
-      add('x', at[0], set(0));
-      add('y', at[1], set(1));
-      return;
-    }
-    const rectangle = shape?.kind === 'rectangle' ? shape : null;
-    const corners = rectangle ? [...rectangle.from, ...rectangle.to] : [NaN, NaN, NaN, NaN];
-    ['x from', 'y from', 'x to', 'y to'].forEach((label, i) => add(label, corners[i], v => {
-      corners[i] = v;
-      const [x1, y1, x2, y2] = corners;
-      if (corners.every(Number.isFinite)) this.shape = {kind: 'rectangle', from: [x1, y1], to: [x2, y2]};
-    }));
+  /** Written, not drawn: the pencil is put away. */
+  private setShape(shape: Shape): void {
+    this.shape = shape;
+    this.map.draft(null);
+  }
+
+  private pointsField(kind: 'polygon' | 'line'): HTMLElement {
+    const {shape} = this;
+    const value = shape && 'points' in shape ? textOf(shape.points) : '';
+    const input = h('input', {value, placeholder: 'x y, x y, …', spellcheck: 'false', autocomplete: 'off', oninput: () => {
+      const points = pointsIn(input.value);
+      if (points.length >= (kind === 'polygon' ? 3 : 2)) this.setShape(kind === 'polygon' ? {kind, points} : {kind, points, within: this.numbers.within});
+      this.isByHand = false;
+      this.changed();
+    }});
+    return h('label', {class: 'wide'}, kind === 'polygon' ? 'corners' : 'points', input);
   }
 
   private keyField(): HTMLElement {

@@ -5,7 +5,7 @@ import {Alerts} from './alerts';
 import type {Step} from './answer';
 import * as api from './api';
 import {Ask} from './ask';
-import {byId, count, h, say, shown} from './dom';
+import {byId, count, fill, h, say, shown} from './dom';
 import {VirtualList, type Line} from './list';
 import type {Live, Tick} from './live';
 import type {LiveMap, Region} from './map';
@@ -22,6 +22,7 @@ const SETTLE_MS = 250;
 const LOOK_AGAIN_MS = 5000;
 const FADED = 150;
 const MOST_QUERIES = 1000;
+const MOST_OFFERED = 40;
 
 interface Gone {
   values: Value[];
@@ -30,6 +31,7 @@ interface Gone {
 
 export class Client {
   readonly mine = new Map<string, Mine>();
+  private readonly looked = new Set<string>(); // of the script's
   private readonly slots = new Slots();
   private readonly list = new VirtualList('answer');
   private readonly cards: QueryList;
@@ -54,7 +56,7 @@ export class Client {
       follow: mine => this.follow(mine),
       drop: mine => void this.drop(mine),
     });
-    this.alerts = new Alerts(live, byId('alerts'), byId('alerts-count'), byId('alerts-empty'));
+    this.alerts = new Alerts(live, byId('alerts'), byId('alerts-of'), byId('alerts-count'), byId('alerts-empty'));
     this.ask = new Ask(map, streams, this.over.signal);
     this.ask.taken = () => this.mine.keys();
     this.ask.onSubmit = (name, sql, question) => this.submit(name, sql, question);
@@ -90,13 +92,29 @@ export class Client {
     const there = await api.queries({limit: MOST_QUERIES});
     if (this.over.signal.aborted) return;
     // What the script says belongs to nobody; its alerts are the operators'.
-    this.alerts.watch(there.filter(query => query.kind !== 'query' && (query.owner === owner || query.owner === null)));
-    const plain = there.filter(query => query.kind === 'query' && query.owner === owner);
+    this.alerts.watch(there.filter(query => query.kind !== 'query' && (query.owner === owner || query.owner === null)), owner);
+    const queries = there.filter(query => query.kind === 'query');
+    const plain = queries.filter(query => query.owner === owner || this.looked.has(query.name));
+    this.offer(queries.filter(query => query.owner === null && !this.looked.has(query.name)));
     for (const query of plain) if (!this.mine.has(query.name)) this.add(query);
     for (const mine of [...this.mine.values()]) if (!plain.some(query => query.name === mine.name)) this.remove(mine);
     this.showCards();
     const regions = await api.get<{features: {properties: {name: string}}[]}>('regions').catch(() => ({features: []}));
     this.ask.setRegions(regions.features.map(region => region.properties.name));
+  }
+
+  /** What the script has registered is nobody's: operators may look at it, too. */
+  private offer(queries: Query[]): void {
+    const also = byId('also');
+    also.hidden = queries.length === 0;
+    fill(also, also.firstElementChild!, ...queries.slice(0, MOST_OFFERED).map(({name, sql}) =>
+      h('button', {type: 'button', class: 'quiet', title: sql, 'aria-label': `look at ${name}`, onclick: () => void this.lookInto(name)}, name)));
+  }
+
+  private async lookInto(name: string): Promise<void> {
+    this.looked.add(name);
+    await this.refresh();
+    this.choose(this.mine.get(name) ?? this.chosen);
   }
 
   private add(query: Query): Mine {
@@ -147,6 +165,10 @@ export class Client {
   }
 
   private async drop(mine: Mine): Promise<void> {
+    if (this.looked.delete(mine.name)) {
+      this.remove(mine);
+      return this.refresh();
+    }
     try {
       await api.drop(mine.name);
       this.remove(mine);

@@ -10,13 +10,16 @@ export interface Sample {
 
 const MOST = 300;
 
+/** Asked at each drawing. */
+const inTheme = (light: string, dark: string) => (): string => (isDark() ? dark : light);
+
 export class Curves {
   private readonly plot: uPlot;
   private readonly samples: Sample[] = [];
 
   constructor(private readonly parent: HTMLElement) {
-    const grid = {stroke: isDark() ? '#2b313b' : '#dde1e7', width: 1};
-    const axis = {stroke: isDark() ? '#98a2b1' : '#5a6472', grid, ticks: {...grid, size: 4}, font: '11px system-ui'};
+    const grid = {stroke: inTheme('#dde1e7', '#2b313b'), width: 1};
+    const axis = {stroke: inTheme('#5a6472', '#98a2b1'), grid, ticks: {...grid, size: 4}, font: '11px system-ui'};
     this.plot = new uPlot({
       width: parent.clientWidth || 360,
       height: 130,
@@ -25,8 +28,8 @@ export class Curves {
       scales: {y: {range: () => [0, this.top()]}},
       series: [
         {},
-        {label: 'latency', stroke: isDark() ? '#5ab4ec' : '#0072b2', width: 2, points: {show: false}},
-        {label: 'batch', stroke: isDark() ? '#ffb454' : '#c06000', width: 2, points: {show: false}},
+        {label: 'latency', stroke: inTheme('#0072b2', '#5ab4ec'), width: 2, points: {show: false}},
+        {label: 'batch', stroke: inTheme('#c06000', '#ffb454'), width: 2, points: {show: false}},
       ],
     }, [[], [], []], parent);
     new ResizeObserver(() => this.plot.setSize({width: parent.clientWidth, height: 130})).observe(parent);
@@ -44,6 +47,11 @@ export class Curves {
   private top(): number {
     const all = this.samples.flatMap(sample => [sample.latency_s ?? 0, sample.batch_s ?? 0]).sort((a, b) => a - b);
     return Math.max(1, (all[Math.floor(all.length * 0.95)] ?? 0) * 1.4);
+  }
+
+  /** Light or dark has changed. */
+  retint(): void {
+    this.plot.redraw();
   }
 
   close(): void {

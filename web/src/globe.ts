@@ -2,35 +2,38 @@
 import type {Layer, PickingInfo, Viewport} from '@deck.gl/core';
 import {MapLibreOverlay} from '@deck.gl/maplibre';
 import * as maplibre from 'maplibre-gl';
-import type {Box, Ground, Listeners} from './ground';
+import type {Beneath, Box, Ground, Listeners} from './ground';
 import type {Point} from './shapes';
+import {isDark} from './theme';
+import {Tiles} from './tiles';
 
 const HERE = new URL('.', import.meta.url).href;
 
-export async function openGlobe(parent: HTMLDivElement, style: string | null, listeners: Listeners): Promise<Ground> {
+export async function openGlobe(parent: HTMLDivElement, beneath: Beneath, listeners: Listeners): Promise<Ground> {
   const sheet = document.createElement('link');
   sheet.rel = 'stylesheet';
   sheet.href = `${HERE}maplibre-gl.css`;
   document.head.append(sheet);
   maplibre.setWorkerUrl(`${HERE}maplibre-gl-worker.mjs`);
+  const tiles = beneath.style === null && beneath.tiles ? await Tiles.open('/map/tiles.pmtiles') : null;
   const map = new maplibre.Map({
     container: parent,
-    style: style ?? {version: 8, sources: {}, layers: []},
-    attributionControl: style ? {compact: true} : false,
+    style: beneath.style ?? tiles?.style(isDark()) ?? {version: 8, sources: {}, layers: []},
+    attributionControl: beneath.style || tiles ? {compact: true} : false,
     dragRotate: false,
     pitchWithRotate: false,
   });
   map.touchZoomRotate.disableRotation();
   map.on('move', () => listeners.onMoved());
   await map.once('load');
-  return new Globe(map, listeners);
+  return new Globe(map, tiles, listeners);
 }
 
 class Globe implements Ground {
   readonly origin: Point = [0, 0];
   private readonly overlay: MapLibreOverlay;
 
-  constructor(private readonly map: maplibre.Map, listeners: Listeners) {
+  constructor(private readonly map: maplibre.Map, private readonly tiles: Tiles | null, listeners: Listeners) {
     this.overlay = new MapLibreOverlay({
       interleaved: false,
       pickingRadius: 8,
@@ -63,5 +66,9 @@ class Globe implements Ground {
 
   zoomBy(steps: number): void {
     this.map.zoomTo(this.map.getZoom() + steps, {animate: false});
+  }
+
+  retint(): void {
+    if (this.tiles) this.map.setStyle(this.tiles.style(isDark()));
   }
 }

@@ -9,6 +9,12 @@ export interface Listeners {
   onMoved(): void;
 }
 
+/** What the server has to lie beneath the globe: an archive of tiles, or the address of a style. */
+export interface Beneath {
+  tiles: boolean;
+  style: string | null;
+}
+
 export interface Ground {
   /** Added to what is drawn, it gives what is meant: numbers on the GPU are short. */
   readonly origin: Point;
@@ -18,6 +24,8 @@ export interface Ground {
   fit(box: Box): void;
   look(at: Point): void;
   zoomBy(steps: number): void;
+  /** Light or dark has changed. */
+  retint(): void;
 }
 
 const ROOM_AROUND = 1.1;
@@ -65,6 +73,8 @@ export class Plane implements Ground {
     const centre = this.viewport()?.center ?? [0, 0];
     this.show([centre[0], centre[1]], this.zoom() + steps);
   }
+
+  retint(): void {} // the page's own colours do it
 
   private zoom(): number {
     return this.viewport()?.zoom ?? 0;

@@ -7,6 +7,7 @@ import {Live, type LinkState} from './live';
 import {LiveMap} from './map';
 import {Operator} from './operator';
 import {tint, watchTheme} from './theme';
+import type {Stream} from './wire';
 
 const WORDS: Record<LinkState, string> = {open: 'live', opening: 'connecting', lost: 'connection lost, trying again'};
 const SOMEWHERE: Box = [-1000, -1000, 1000, 1000];
@@ -14,18 +15,26 @@ const SOMEWHERE: Box = [-1000, -1000, 1000, 1000];
 interface View {
   start(): Promise<void>;
   stop(): void;
+  /** Light or dark has changed. */
+  retint?(): void;
 }
 
 async function begin(): Promise<void> {
   const map = new LiveMap(byId<HTMLDivElement>('map'), tint());
-  watchTheme(byId<HTMLButtonElement>('theme'), () => map.setTint(tint()));
-  const [about, streams] = await Promise.all([api.about(), api.streams()]);
-  if (streams.length === 0) throw new Error('There is no stream yet: the script that is served declares none.');
+  let view: View | null = null;
+  watchTheme(byId<HTMLButtonElement>('theme'), () => {
+    map.setTint(tint());
+    view?.retint?.();
+  });
+  const [about, all] = await Promise.all([api.about(), api.streams()]);
+  if (all.length === 0) throw new Error('There is no stream yet: the script that is served declares none.');
+  const streams = onOneMap(all, new URLSearchParams(location.search).get('stream'));
   const stream = streams[0];
-  const roads = await baseMap();
+  offerStreams(all, stream);
+  const roads = about.map.roads ? await baseMap() : [];
   const box = boxOf(roads) ?? (stream.globe ? [-179, -60, 179, 75] : SOMEWHERE);
   map.objects.glide_s = matchMedia('(prefers-reduced-motion: reduce)').matches ? 0 : Math.min(5, stream.tick_seconds);
-  await map.open(stream.globe, box, null);
+  await map.open(stream.globe, box, about.map);
   map.setRoads(roads);
   for (const [id, then] of [['zoom-in', () => map.zoomBy(1)], ['zoom-out', () => map.zoomBy(-1)], ['zoom-all', () => map.fit(box)]] as const) {
     byId(id).addEventListener('click', then);
@@ -37,12 +46,11 @@ async function begin(): Promise<void> {
     const words = clock(tick);
     if (words <= latest) return;
     latest = words;
-    const [day, ...time] = words.split(' ');
-    fill(byId('tick'), h('span', {class: 'day'}, day), ` ${time.join(' ')}`);
+    const [day, time, zone] = words.split(' ');
+    fill(byId('tick'), h('span', {class: 'day'}, `${day} `), time, h('span', {class: 'day'}, ` ${zone}`));
   };
   byId('to-operator').hidden = about.you.role !== 'operator';
 
-  let view: View | null = null;
   const turn = async (): Promise<void> => {
     const isOperator = location.hash === '#operator' && about.you.role === 'operator';
     view?.stop();
@@ -56,6 +64,19 @@ async function begin(): Promise<void> {
   };
   addEventListener('hashchange', () => void turn());
   await turn();
+}
+
+/** The stream that is wanted, else the first, and those that can be shown beside it. */
+function onOneMap(all: Stream[], wanted: string | null): Stream[] {
+  const first = all.find(stream => stream.name === wanted) ?? all[0];
+  return [first, ...all.filter(stream => stream !== first && stream.globe === first.globe)];
+}
+
+function offerStreams(all: Stream[], shown: Stream): void {
+  const select = byId<HTMLSelectElement>('stream');
+  select.hidden = all.length < 2;
+  fill(select, ...all.map(stream => h('option', {selected: stream === shown}, stream.name)));
+  select.addEventListener('change', () => location.assign(`?stream=${encodeURIComponent(select.value)}${location.hash}`));
 }
 
 function show(isOperator: boolean): void {

@@ -4,7 +4,7 @@
 import type {Layer, PickingInfo} from '@deck.gl/core';
 import {SolidPolygonLayer} from '@deck.gl/layers';
 import {Dots} from './dots';
-import {Plane, type Box, type Ground} from './ground';
+import {Plane, type Beneath, type Box, type Ground} from './ground';
 import {LineBuffer, Lines} from './lines';
 import {Objects, type Colour} from './objects';
 import {outline, type Measure, type Pencil, type Point, type Shape} from './shapes';
@@ -64,13 +64,13 @@ export class LiveMap {
     requestAnimationFrame(frame);
   }
 
-  async open(isGlobe: boolean, box: Box, style: string | null): Promise<void> {
+  async open(isGlobe: boolean, box: Box, beneath: Beneath): Promise<void> {
     this.measure = {isGlobe};
     const listeners = {
       onHover: (info: PickingInfo) => this.onHover(slotOf(info), {x: info.x, y: info.y}),
       onMoved: () => this.onMoved(),
     };
-    if (isGlobe) this.ground = await (await import('./globe')).openGlobe(this.parent, style, listeners);
+    if (isGlobe) this.ground = await (await import('./globe')).openGlobe(this.parent, beneath, listeners);
     else this.ground = new Plane(this.parent, [(box[0] + box[2]) / 2, (box[1] + box[3]) / 2], listeners);
     this.ground.fit(box);
     this.setRoads(this.roads);
@@ -94,8 +94,14 @@ export class LiveMap {
     return [x + x0, y + y0];
   }
 
+  goalOf(slot: number): Point {
+    const [x0, y0] = this.ground?.origin ?? [0, 0];
+    return [this.objects.goals[2 * slot] + x0, this.objects.goals[2 * slot + 1] + y0];
+  }
+
   setTint(tint: Tint): void {
     this.tint = tint;
+    this.ground?.retint();
     this.setRoads(this.roads);
     this.setRegions(this.regions);
   }

@@ -7,6 +7,7 @@ import {VirtualList, type Line} from './list';
 import type {Live, Tick, View} from './live';
 import type {LiveMap, Region} from './map';
 import {ringsOf} from './mine';
+import type {Point} from './shapes';
 import {colourOf, css} from './theme';
 import type {Query, Stream} from './wire';
 
@@ -59,6 +60,7 @@ export class Operator {
   private turning = 0;
   private there: ArrayLike<number> = [];
   private readonly keys: unknown[] = [];
+  private readonly slotByKey = new Map<string, number>();
   private readonly tip = h('div', {class: 'tip', hidden: true});
 
   constructor(private readonly map: LiveMap, private readonly live: Live, private readonly streams: Stream[], private readonly onTick: (tick: Tick) => void) {
@@ -83,7 +85,7 @@ export class Operator {
   async start(): Promise<void> {
     this.channel = this.live.view(this.view, {
       onFrame: frame => this.take(frame),
-      onKeys: (slots, keys) => slots.forEach((slot, i) => (this.keys[slot] = keys[i])),
+      onKeys: (slots, keys) => slots.forEach((slot, i) => this.name(slot, keys[i])),
       onError: problem => this.say(problem.detail),
     });
     this.map.onMoved = () => this.turnSoon();
@@ -103,7 +105,18 @@ export class Operator {
     byId('map-note').hidden = true;
   }
 
+  retint(): void {
+    this.curves.retint();
+  }
+
   // ----- all objects
+
+  private name(slot: number, key: unknown): void {
+    const before = String(this.keys[slot]);
+    if (this.slotByKey.get(before) === slot) this.slotByKey.delete(before);
+    this.keys[slot] = key;
+    this.slotByKey.set(String(key), slot);
+  }
 
   private get view(): View {
     const view = this.map.view;
@@ -130,6 +143,7 @@ export class Operator {
       objects.paint(slot[i], colourOf(kind[i]));
     }
     this.there = slot;
+    if (this.queries.some(query => query.focal !== null)) this.showRegions();
     if (tick) this.onTick(tick);
     const said = shown < in_view ? `${count(shown)} of ${count(in_view)} objects in view are shown` : `${count(in_view)} objects in view`;
     this.say(said, kinds.map((name, i) => h('span', {}, h('i', {class: 'dot', style: `background:${css(colourOf(i))}`}), ` ${name ?? '–'}`)));
@@ -177,11 +191,25 @@ export class Operator {
       cells: [query.name, query.owner ?? '–', ...[query.size, query.came, query.went].map(n => (n === null ? '–' : count(n)))],
     })));
     say(this.aboutCount, `${count(this.total)} queries`);
+    this.showRegions();
+  }
+
+  /** One that follows an object is shown around it, as long as the object is. */
+  private showRegions(): void {
     const regions: Region[] = [];
-    for (const query of this.queries) {
-      if (query.region && query.focal === null) regions.push({rings: ringsOf(query.region), colour: QUERY_COLOUR, isFilled: query.name === this.chosen});
+    for (const {region, focal, name} of this.queries) {
+      if (!region) continue;
+      const rings = focal === null ? ringsOf(region) : this.around(focal, ringsOf(region));
+      if (rings.length) regions.push({rings, colour: QUERY_COLOUR, isFilled: name === this.chosen});
     }
     this.map.setRegions(regions);
+  }
+
+  private around(focal: string | number, rings: Point[][]): Point[][] {
+    const slot = this.slotByKey.get(String(focal));
+    if (slot === undefined || !this.map.objects.isThere(slot)) return [];
+    const [x0, y0] = this.map.goalOf(slot);
+    return rings.map(ring => ring.map(([x, y]): Point => [x + x0, y + y0]));
   }
 
   private chooseQuery(name: string | null): void {

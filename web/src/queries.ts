@@ -49,8 +49,10 @@ export class QueryList {
     say(card.last, last ? `+${count(last.came.length)} −${count(last.went.length)}` : '');
     card.last.title = last ? `last tick: ${count(last.came.length)} came, ${count(last.went.length)} went, ${count(last.changed.length)} changed` : '';
     card.follow.setAttribute('aria-pressed', String(mine.isFollowed));
-    say(card.note, mine.problem?.detail ?? '');
-    card.note.hidden = !mine.problem;
+    const isHidden = mine.isReady && !(mine.answer.isOnMap && mine.answer.hasKey);
+    say(card.note, mine.problem?.detail ?? (isHidden ? `Not on the map: it does not select ${mine.stream.key}, ${mine.stream.x} and ${mine.stream.y}.` : ''));
+    card.note.className = mine.problem ? 'bad' : 'note';
+    card.note.hidden = !mine.problem && !isHidden;
     drawBars(card.bars, mine);
   }
 
@@ -70,7 +72,8 @@ export class QueryList {
     card.bars.setAttribute('class', 'bars');
     card.bars.setAttribute('aria-hidden', 'true');
     card.bars.setAttribute('viewBox', `0 0 ${BARS * BAR_PX} ${HALF_PX * 2}`);
-    const drop = h('button', {type: 'button', class: 'quiet', 'aria-label': `drop ${mine.name}`, onclick: () => this.actions.drop(mine)}, 'drop');
+    const word = mine.query.owner === null ? 'hide' : 'drop'; // what is nobody's stays
+    const drop = h('button', {type: 'button', class: 'quiet', 'aria-label': `${word} ${mine.name}`, onclick: () => this.actions.drop(mine)}, word);
     card.element.append(
       h('div', {class: 'line'}, card.pick, card.bars, card.size, card.last),
       h('div', {class: 'line'}, h('code', {title: mine.query.sql}, shortened(mine)), card.follow, drop),

@@ -82,6 +82,21 @@ function withoutRepeats(points: Point[]): Point[] {
   return points.filter((point, i) => i === 0 || !isSamePoint(point, points[i - 1]));
 }
 
+export function textOf(points: readonly Point[]): string {
+  return points.map(point => point.join(' ')).join(', ');
+}
+
+/** Points as SQL writes them, `x y, x y`; as far as they can be read. */
+export function pointsIn(text: string): Point[] {
+  const points: Point[] = [];
+  for (const part of text.split(',')) {
+    const [x, y, ...more] = part.trim().split(/\s+/).map(Number);
+    if (!Number.isFinite(x) || !Number.isFinite(y) || more.length) break;
+    points.push([x, y]);
+  }
+  return points;
+}
+
 export function distance(a: Point, b: Point, measure: Measure): number {
   if (!measure.isGlobe) return Math.hypot(a[0] - b[0], a[1] - b[1]);
   const [u, v] = [a, b].map(([lon, lat]) => {

@@ -1,5 +1,5 @@
 // The SELECT that a filled-in form means.
-import type {Shape} from './shapes';
+import {textOf, type Shape} from './shapes';
 import type {Stream} from './wire';
 
 export type Kind = 'rectangle' | 'circle' | 'polygon' | 'line' | 'around' | 'nearest' | 'nearest-to' | 'region';
@@ -62,9 +62,9 @@ function clause(question: Question): string {
     case 'circle':
       return `INSIDE (${[...shape.centre, shape.radius].join(', ')})`;
     case 'polygon':
-      return `INSIDE POLYGON ((${[...shape.points, shape.points[0]].map(p => p.join(' ')).join(', ')}))`;
+      return `INSIDE POLYGON ((${textOf([...shape.points, shape.points[0]])}))`;
     case 'line':
-      return `INSIDE ON LINE (${shape.points.map(p => p.join(' ')).join(', ')}) WITHIN ${shape.within}`;
+      return `INSIDE ON LINE (${textOf(shape.points)}) WITHIN ${shape.within}`;
     case 'place':
       return `kNN (${[k, ...shape.at].join(', ')})`;
     case undefined:
@@ -86,6 +86,15 @@ function literal(key: string, stream: Stream): string {
   const type = stream.columns.find(column => column.name === stream.key)?.type ?? 'STRING';
   if (/INT|LONG/i.test(type) && /^-?\d+$/.test(key.trim())) return key.trim();
   return `'${key.replaceAll("'", "''")}'`;
+}
+
+const SHOWN_BEFORE = 24;
+
+/** A line of SQL and marks below it; of a long line what is around the place. `column` counts from 1. */
+export function pointedInto(line: string, column: number, length: number): [string, string] {
+  const from = Math.max(0, column - 1 - SHOWN_BEFORE);
+  const dots = from ? '…' : '';
+  return [dots + line.slice(from), ' '.repeat(column - 1 - from + dots.length) + '^'.repeat(Math.max(1, length))];
 }
 
 /** A number with no more digits than the screen can show: 0.01 units a pixel, two digits. */

@@ -26,6 +26,8 @@ export interface About {
   version: string;
   you: {owner: string; role: 'client' | 'operator'};
   tick: string | null;
+  /** What lies beneath the objects. */
+  map: {roads: boolean; tiles: boolean; style: string | null};
 }
 
 export interface Geometry {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
-import {distance, outline, Pencil} from '../src/shapes';
+import {distance, outline, Pencil, pointsIn, textOf} from '../src/shapes';
 
 const PLANE = {isGlobe: false};
 const GLOBE = {isGlobe: true};
@@ -71,4 +71,11 @@ test('outlines of what is closed end where they begin', () => {
     assert.deepEqual(ring[0], ring[ring.length - 1]);
   }
   assert.deepEqual(outline({kind: 'place', at: [0, 0]}, PLANE), []);
+});
+
+test('points that are written are read as far as they can be', () => {
+  assert.deepEqual(pointsIn(' 1 2,3.5  -4 , 5'), [[1, 2], [3.5, -4]]);
+  assert.deepEqual(pointsIn('1 2 3, 4 5'), []);
+  assert.deepEqual(pointsIn(''), []);
+  assert.deepEqual(pointsIn(textOf([[0, 0], [1, 0.5]])), [[0, 0], [1, 0.5]]);
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
-import {focalSelect, freshName, missing, name, rounded, selectOf, type Question} from '../src/sql';
+import {focalSelect, freshName, missing, name, pointedInto, rounded, selectOf, type Question} from '../src/sql';
 import type {Stream} from '../src/wire';
 
 const CITY: Stream = {
@@ -54,4 +54,11 @@ test('no more digits than the screen shows', () => {
 
 test('a fresh name is one that nobody has', () => {
   assert.equal(freshName('nearest-to', ['Nearest_to_1', 'x']), 'nearest_to_2');
+});
+
+test('a place far to the right is shown with what is around it', () => {
+  assert.deepEqual(pointedInto('SELECT x', 8, 1), ['SELECT x', '       ^']);
+  const [line, marks] = pointedInto(`${'a'.repeat(100)} typ = 1`, 102, 3);
+  assert.equal(line.slice(marks.indexOf('^'), marks.indexOf('^') + 3), 'typ');
+  assert.ok(line.startsWith('…') && line.length < 40);
 });

@@ -170,8 +170,104 @@ def test_an_operator_sees_everything(visits: Visits) -> None:
     expect(operator.page.locator(".curve canvas")).to_be_visible()
 
 
-def test_a_phone_shows_map_and_panels_below_each_other(anna: Visit) -> None:
+def test_operators_look_at_what_the_script_asks_and_leave_it(visits: Visits) -> None:
+    operator = visits.of(f"operator {visits.town.name()}", "operator")
+    operator.page.get_by_role("button", name="look at ours").click()
+    until(lambda: operator.names() == ["ours"])
+    visits.tell([("o4", 0.5, 0.5)])
+    until(lambda: operator.keys() == ["o4"])
+    expect(operator.card("ours")).to_contain_text("Not on the map: it does not select id, x and y.")
+    operator.page.get_by_role("button", name="hide ours").click()
+    until(lambda: operator.names() == [])
+    assert operator.api.get("/api/v1/queries/ours").status_code == 200
+    assert visits.of(f"ben {visits.town.name()}").page.get_by_role("button", name="look at ours").count() == 0
+
+
+def test_a_region_that_follows_an_object_is_around_it_for_operators_too(visits: Visits) -> None:
+    operator = visits.of(f"operator {visits.town.name()}", "operator")
+    select = "SELECT id FROM taxis INSIDE ('M', 'tug', 60, 40)"
+    operator.api.put("/api/v1/queries/around_tug", json={"select": select})
+    operator.page.get_by_role("link", name="Operator").click()
+
+    def middle() -> list[float]:
+        found: list[float] = operator.asks(
+            """() => {
+                const ring = sanderling.map.regions.map(one => one.rings[0]).find(
+                    ring => Math.abs(ring[0][0] - ring[2][0]) === 60);
+                return ring ? [(ring[0][0] + ring[2][0]) / 2, (ring[0][1] + ring[2][1]) / 2] : [];
+            }"""
+        )
+        return found
+
+    def is_around(x: float, y: float) -> bool:
+        visits.tell([("tug", x, y)])
+        return middle() == [x, y]
+
+    until(lambda: is_around(-300, 300))
+    until(lambda: is_around(250, -200))
+
+
+def test_alerts_and_matches_are_told_and_their_triggers_dropped(anna: Visit, visits: Visits) -> None:
+    anna.page.get_by_role("button", name="Inside a rectangle").click()
+    sql = anna.page.get_by_label("SQL")
+    close, seen = f"close_{visits.town.name()}", f"seen_{visits.town.name()}"
+    sql.fill(
+        f"CREATE TRIGGER {close} FOR 2 OF taxis AS V"
+        " WHEN V.x > 700 AND V.x < 800 AND DISTANCE(V) < 5 AND WITHIN 0"
+    )
+    anna.page.get_by_role("button", name="Submit").click()
+    names = anna.page.locator("#alerts-of li")
+    expect(names).to_have_count(1)
+    anna.page.get_by_role("button", name="Inside a rectangle").click()
+    sql.fill(
+        f"REGISTER PATTERN {seen} AS WITH a AS (SELECT id FROM taxis INSIDE (700, 0, 710, 10)),"
+        " b AS (SELECT id FROM taxis INSIDE (720, 0, 730, 10))"
+        " SELECT id, REACHED(b) AS there FROM a THEN b WITHIN 10 SECONDS"
+    )
+    anna.page.get_by_role("button", name="Submit").click()
+    expect(names).to_have_count(2)
+    alerts = anna.page.locator("#alerts li")
+
+    def are_told() -> bool:  # nobody holds them: they are told from when the page hears of them on
+        visits.tell([("p1", 701, 1)], [("p1", 721, 1), ("p2", 722, 1)])
+        return all(alerts.filter(has_text=name).count() for name in (close, seen))
+
+    until(are_told)
+    expect(alerts.filter(has_text=close).first).to_contain_text("V1_id p1")
+    expect(alerts.filter(has_text=seen).first).to_contain_text("id p1")
+    for name in (close, seen):
+        anna.page.get_by_role("button", name=f"drop {name}").click()
+    expect(names).to_have_count(0)
+    assert anna.api.get("/api/v1/queries").json() == []
+
+
+def test_whoever_does_not_draw_writes(anna: Visit, visits: Visits) -> None:
+    sql, hint = anna.page.get_by_label("SQL"), anna.page.locator("#map-hint")
+    anna.page.get_by_role("button", name="Inside a circle").click()
+    expect(hint).to_have_text("Press at the centre of a circle and drag to its edge.")
+    for label, value in (("x", "-5"), ("y", "6"), ("radius", "70")):
+        anna.page.get_by_label(label, exact=True).fill(value)
+    expect(sql).to_have_value("SELECT id, x, y, type, heading FROM taxis INSIDE (-5, 6, 70)")
+    expect(hint).to_be_hidden()
+    anna.page.get_by_role("button", name="Inside a polygon").click()
+    anna.page.get_by_label("corners").fill("0 0, 10 0, 10 -10.5")
+    polygon = "INSIDE POLYGON ((0 0, 10 0, 10 -10.5, 0 0))"
+    expect(sql).to_have_value(f"SELECT id, x, y, type, heading FROM taxis {polygon}")
+    anna.page.get_by_role("button", name="Along a line").click()
+    anna.page.get_by_label("points").fill("0 0, 10 0")
+    anna.page.get_by_label("within").fill("3")
+    line = "INSIDE ON LINE (0 0, 10 0) WITHIN 3"
+    expect(sql).to_have_value(f"SELECT id, x, y, type, heading FROM taxis {line}")
+    expect(anna.page.get_by_role("button", name="Submit")).to_be_enabled()
+
+
+def test_a_phone_shows_map_and_panels_below_each_other(anna: Visit, visits: Visits) -> None:
     anna.page.set_viewport_size({"width": 375, "height": 700})
     map_, side = anna.page.locator("#map").bounding_box(), anna.page.locator("#side").bounding_box()
     assert map_ and side and map_["width"] == 375 == side["width"] and side["y"] >= map_["y"] + map_["height"]
     assert anna.asks("document.documentElement.scrollWidth") == 375
+    boss = visits.of(f"operator {visits.town.name()}", "operator")
+    boss.page.set_viewport_size({"width": 375, "height": 700})
+    visits.tell()
+    theme = boss.page.locator("#theme").bounding_box()
+    assert theme and theme["x"] + theme["width"] <= 375, "what stands in the head has room there"
