@@ -90,7 +90,8 @@ import json, sys
 import pyogrio, shapely
 asked = json.loads(sys.argv[1])
 layers = pyogrio.list_layers(asked["address"])[:, 0].tolist()
-meta, _, shapes, fields = pyogrio.raw.read(asked["address"], layer=asked["layer"], bbox=asked["box"] and tuple(asked["box"]))
+box = asked["box"] and tuple(asked["box"])
+meta, _, shapes, fields = pyogrio.raw.read(asked["address"], layer=asked["layer"], bbox=box)
 x = shapely.get_x(shapely.from_wkb(shapes)).tolist()
 ids = fields[meta["fields"].tolist().index("id")].tolist()
 print(json.dumps({"layers": layers, "x": dict(zip(ids, x)), "kind": meta["geometry_type"]}))
