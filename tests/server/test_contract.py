@@ -231,28 +231,30 @@ def test_a_view_of_all(town: Town) -> None:
     with town.socket(town.server.token) as socket:
         heard(socket, "hello")
         said(socket, op="view", channel=1, stream="taxis", box=[300, -1, 320, 1], pixel=0.1)
-        while isinstance(socket.recv(timeout=60), str):
-            pass  # until its first frame: it begins with the next tick, and none closes by itself here
-        town.tell()
         at: dict[int, str] = {}
-        about: dict[str, Any] = {}
-        while about.get("shown") != 10:
-            message = socket.recv(timeout=30)
-            if isinstance(message, str):
+
+        def shot() -> tuple[pa.Table, dict[str, Any]]:
+            """The next frame; who has which slot is told before the first frame that shows it, and once."""
+            while isinstance(message := socket.recv(timeout=60), str):
                 keys = json.loads(message)
                 at.update(zip(keys["slots"], keys["keys"], strict=True))
-            else:
-                channel, kind, _, rows = frame_of(message)
-                about = json.loads(rows.schema.metadata[b"sanderling"])
-                assert (channel, kind, about["in_view"]) == (1, 2, about["shown"])
+            channel, kind, _, rows = frame_of(message)
+            assert (channel, kind) == (1, 2)
+            return rows, json.loads(rows.schema.metadata[b"sanderling"])
+
+        rows, about = shot()  # it begins with the next tick, and none closes by itself here
+        town.tell()
+        while about["shown"] != 10:
+            rows, about = shot()
+        assert about["in_view"] == 10
         places = zip(rows.column("slot").to_pylist(), rows.column("x").to_pylist(), strict=True)
         shown = {at[slot]: x + about["origin"][0] for slot, x in places}
         assert shown == {f"v{n}": 300.0 + n for n in range(10)}
         assert rows.column("heading").to_pylist() == [64] * 10
         said(socket, op="view", channel=1, stream="taxis", box=[300, -1, 320, 1], pixel=5)
         while rows.num_rows != 1:
-            *_, rows = frame_of(socket.recv(timeout=30))  # type: ignore[arg-type]
-        assert json.loads(rows.schema.metadata[b"sanderling"])["in_view"] == 10
+            rows, about = shot()
+        assert about["in_view"] == 10
     assert not [q for q in town.operator.get("/api/v1/queries").json() if q["name"].startswith("sanderling:")]
 
 
