@@ -78,6 +78,8 @@ def _stream(
     """What was taken when it is over is still delivered."""
     plans = PlanFolder.in_(runtime.work / "plans")
     plans.keep(plan)
+    for name, kind in options.states.items():
+        plans.keep_state(name, kind)
     layout = Layout(plan, plans, runtime.shards, runtime.work, options.settings, is_living=False)
     watched, is_told = source.watched(options.settings), False
     show = options.progress or (lambda status: None)
