@@ -13,6 +13,7 @@ from sanderling.operate.now import Moved, Now
 from sanderling.operate.operator import Operator
 from sanderling.operate.pattern.match import Match
 from sanderling.operate.pattern.own_state import States
+from sanderling.operate.pattern.recent import Recent
 from sanderling.operate.persistency.persisting import Persisting
 from sanderling.operate.sql.aggregate.aggregate import Aggregate
 from sanderling.operate.sql.constants import Constants
@@ -83,6 +84,8 @@ def operator_of(
             return Once(node, constants)
         case nodes.Ticking():
             return Ticking(node, constants)
+        case nodes.Recent():
+            return Recent(node)
         case nodes.Sample():
             return Sample(node)
         case nodes.Match():

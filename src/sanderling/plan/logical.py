@@ -150,7 +150,12 @@ class Query:
         """The names of a kind that it would miss."""
         tables = (scan.table.name for scan in self.scans if scan.table)
         regions = (name for scan in self.scans for name in scan.regions_used)
-        used = {"stream": self.streams_used, "table": (*self.tables, *tables), "query": self.queries}
+        used = {
+            "stream": self.streams_used,
+            "table": (*self.tables, *tables),
+            "query": self.queries,
+            "pattern": self.queries,
+        }
         return used.get(kind, tuple(regions) if kind == "region" else ())
 
 
@@ -325,6 +330,7 @@ def with_children(node: Node, children: Sequence[Node]) -> Node:
             | nodes.Persisting()
             | nodes.Ticking()
             | nodes.Once()
+            | nodes.Recent()
             | nodes.Sample()
             | nodes.Swelling()
         ):

@@ -267,9 +267,9 @@ class Planner:
         return member.query.kind if kind == "query" and member is not None else kind
 
     def _query_of(self, name: str) -> Query | None:
-        """What a trigger or a pattern tells is nothing to read from."""
+        """What a trigger tells is nothing to read from; what a pattern tells has a window."""
         member = self.queries.get(name)
-        return None if member is None or member.query.kind != "query" else member.own
+        return None if member is None or member.query.kind == "trigger" else member.own
 
     def _has_any(self, folded: set[str]) -> bool:
         return any(names.has_any(folded) for names in self._names.values())

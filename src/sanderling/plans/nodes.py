@@ -333,6 +333,19 @@ class Ticking:
 
 
 @dataclass(frozen=True, slots=True)
+class Recent:
+    """Rows that only come, each for so long: a window of what a pattern tells."""
+
+    child: Node
+    size_us: int
+    tick_us: int
+
+    @property
+    def types(self) -> tuple[SqlType, ...]:
+        return self.child.types
+
+
+@dataclass(frozen=True, slots=True)
 class Sample:
     """The rows as they were when they were last looked at; before the first look none."""
 
@@ -585,6 +598,7 @@ Node = (
     | SetOperation
     | Persisting
     | Ticking
+    | Recent
     | Sample
     | Solve
     | Once

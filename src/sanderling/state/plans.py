@@ -30,6 +30,7 @@ from sanderling.plans.nodes import (
     PatternStep,
     Persisting,
     Position,
+    Recent,
     Sample,
     Select,
     SetOperation,
@@ -68,8 +69,8 @@ CLASSES: tuple[type, ...] = (
     PlannedQueries, PlannedTable, PlannedTree, Regions, StreamPlan, Template, Coming, Lasting, Rows,
     RowsPerKey, Until, UntilNext, Refresh, Aggregate, Branch,
     Company, Distinct, DistanceBound, Exchange, First, FocalPoints, Join, Latest, Near, Neighbours,
-    Order, Persisting, Sample, Select, SetOperation, Solve, Sum, Swelling, TableRows, TimeBound, Union,
-    Value, Variable, Replaced, Replacement, Match, OwnState, PatternBound, PatternStep, Position,
+    Order, Persisting, Recent, Sample, Select, SetOperation, Solve, Sum, Swelling, TableRows, TimeBound,
+    Union, Value, Variable, Replaced, Replacement, Match, OwnState, PatternBound, PatternStep, Position,
     ShownOfRun, TickBound, Ticking, Once,
 )  # fmt: skip
 PLANS = Encoding(*CLASSES)

@@ -217,6 +217,7 @@ class Tree:
             | nodes.Persisting
             | nodes.Ticking
             | nodes.Once
+            | nodes.Recent
             | nodes.Sample
             | nodes.Company,
         )

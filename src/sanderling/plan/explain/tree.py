@@ -23,6 +23,10 @@ from sanderling.plans.nodes import Node, children_of, numbered
 from sanderling.plans.plan import Plan, PlannedQuery, PlannedTree
 
 MERGE = "merge"
+# Their rows are some of their child's, under the same names.
+PASSING = (
+    nodes.Distinct | nodes.First | nodes.Once | nodes.Persisting | nodes.Recent | nodes.Sample | nodes.Ticking
+)
 
 
 @dataclass(frozen=True)
@@ -41,14 +45,7 @@ class TreeWords:
         if isinstance(node, nodes.Branch):
             return self._branch(node)
         children = children_of(node)
-        below = (
-            outputs
-            if isinstance(
-                node,
-                nodes.Distinct | nodes.First | nodes.Persisting | nodes.Sample | nodes.Ticking | nodes.Once,
-            )
-            else None
-        )
+        below = outputs if isinstance(node, PASSING) else None
         return Outline(
             self._words(node, outputs), self._runs, self._notes(node),
             tuple(self.outline(child, below) for child in children), (self._operator(node),),
@@ -125,6 +122,8 @@ class TreeWords:
                 return self._once(node)
             case nodes.Ticking(words=words):
                 return f"as time passes: {words}"
+            case nodes.Recent(size_us=size_us):
+                return f"for {show_duration(size_us)} each"
             case nodes.Sample(refresh=refresh):
                 return f"looked at {refresh.words}"
             case nodes.Company():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -16,6 +16,7 @@ from sanderling.plan.expressions.distances import is_distance, nearness, taken_a
 from sanderling.plan.expressions.lengths import settle_lengths
 from sanderling.plan.expressions.moments import has_tick
 from sanderling.plan.expressions.neighbours import is_nn, ranking_of
+from sanderling.plan.logical import Query, Scan, nodes_of
 from sanderling.plan.names.sides import Derived, RowScope, Side, Uses, different_spaces, in_another_space
 from sanderling.plan.query.grouping import Grouping, has_aggregates, is_of_rows
 from sanderling.plan.query.joining import Joining, Link
@@ -24,6 +25,7 @@ from sanderling.plan.query.since import growing, later_than, refuse_endless
 from sanderling.plan.query.tessellate import Tiles
 from sanderling.plan.query.trajectories import by_trajectory
 from sanderling.plans import nodes
+from sanderling.plans.window import Lasting
 
 if TYPE_CHECKING:
     from sanderling.plan.query.compose import Work
@@ -42,6 +44,7 @@ class Block:
     is_whole: bool  # the statement itself
     scope: RowScope = field(init=False)
     sides: list[Side] = field(init=False)
+    matches: list[Side] = field(default_factory=list)  # those that are windows of patterns
 
     @property
     def relations(self) -> Relations:
@@ -163,6 +166,8 @@ class Block:
             side = Side(relation.alias, self.work.query(relation.this, self.text), span)
         else:
             side = Side(relation.alias_or_name, self.named(relation), span)
+            if self._is_pattern(relation):
+                self.matches.append(side)
             side.bracket = self._bracket(relation, side)
             if side.bracket is not None and side.bracket.tiles is not None:
                 side.tiles = Tiles.of(self, side, side.bracket.tiles)
@@ -172,6 +177,8 @@ class Block:
     def _bracket(self, relation: exp.Expr, side: Side) -> Bracket | None:
         """Its window in brackets, which only a stream has."""
         bracket: Bracket | None = relation.args.get("our_window")
+        if side in self.matches:
+            return None
         if bracket is not None and not isinstance(side.relation, Stream):
             kind = "table" if isinstance(side.relation, Table) else "query"
             message = f'"{relation.name}" is a {kind}: only a stream has a window'
@@ -190,6 +197,8 @@ class Block:
             hint = f"write SYNCHRONIZE {relation.name}, …"
             raise self._refuse(relation, "query.bad_synchronize", message, hint)
         query = self.work.reader.query_of(relation.name) if isinstance(relation, exp.Table) else None
+        if query is not None and self._is_pattern(relation):
+            return self._recent(relation, query)
         if query is None or self.relations.kind_of(relation.name) != "query":
             self._refuse_to_come(relation)
             return self.relations.relation(
@@ -197,6 +206,24 @@ class Block:
             )
         self.relations.refuse_odd_relation(relation, self.text, self.span)
         return self.work.beside(relation.name, query)
+
+    def _is_pattern(self, relation: exp.Expr) -> bool:
+        return (
+            self.work.names.get(relation.name) is None and self.relations.kind_of(relation.name) == "pattern"
+        )
+
+    def _recent(self, relation: exp.Expr, query: Query) -> Derived:
+        """What a pattern has told lately: its window says for how long a match counts."""
+        bracket: Bracket | None = relation.args.get("our_window")
+        clause = self.window if bracket is None else bracket.window
+        odd = bracket is not None and (bracket.extent or bracket.refresh or bracket.nearby or bracket.tiles)
+        if odd or clause is None or not isinstance(clause.window, Lasting) or clause.refresh:
+            message = f'"{relation.name}" is a pattern: its matches are told, and hold for no time'
+            hint = f"say how long each counts: FROM {relation.name} WINDOW 1 HOUR"
+            raise self._refuse(relation, "query.bad_window", message, hint)
+        derived = self.work.beside(relation.name, query)
+        tick_us = next(node.stream.tick_us for node in nodes_of(derived.node) if isinstance(node, Scan))
+        return replace(derived, node=nodes.Recent(derived.node, clause.window.size_us, tick_us), place=None)
 
     def _refuse_to_come(self, relation: exp.Expr) -> None:
         """A query of WITH reads those before it, and what is outside: not itself."""

@@ -133,7 +133,7 @@ class Joining:
         streams = [s for s in self.sides if isinstance(s.relation, Stream)]
         self._refuse_both_windows(streams)
         clauses: dict[str, object] = {"INSIDE": self.block.inside, "kNN": self.block.nearest}
-        if not streams:
+        if not streams and not self.block.matches:
             clauses["WINDOW"] = self.block.window
         clause = next((word for word, written in clauses.items() if written is not None), "")
         if not clause or len(streams) == 1:

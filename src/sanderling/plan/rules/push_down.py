@@ -53,7 +53,7 @@ def _sunk(node: Node, condition: Expression, shared: Set[int]) -> Node | None:
                 return None
             lower = _sunk(child, renamed(condition, below), shared)
             return None if lower is None else replace(node, child=lower)
-        case nodes.Sample(child=child) | nodes.Ticking(child=child):
+        case nodes.Sample(child=child) | nodes.Ticking(child=child) | nodes.Recent(child=child):
             lower = _sunk(child, condition, shared)
             return None if lower is None else replace(node, child=lower)
         case nodes.Distinct(child):
