@@ -95,6 +95,8 @@ class Kind(StrEnum):
     CLOCK = "clock", To.MERGE, " ".join(TURNS.names), "stream closed_to is_ended"
     LATE_ROWS = "late", To.DELIVERY, ROW, "stream slice"
     AHEAD_ROWS = "ahead", To.DELIVERY, ROW, "stream slice"
+    # Readings of ticks that have closed, for the archive; behind the time stand all declared columns.
+    ARCHIVED = "archived", To.DELIVERY, TS, "stream"
     COUNTS = "counts", To.DELIVERY, "", "stream rows ticks closed_to furthest"
     # ----- while a plan lives (route/controls.py); the first shard tells merge partitions what they need
     PLAN = "plan", To.SHARDS | To.MERGE, "", "version"

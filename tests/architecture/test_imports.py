@@ -61,7 +61,7 @@ ALLOWED: dict[str, set[str]] = {
     "pipeline": {"batches", "merge", "operate", "plans", "route"},
     "spark": {
         "batches", "catalog", "deliver", "errors", "figures", "ingest", "merge", "operate", "plans",
-        "route", "settings", "simulate", "state", "types",
+        "route", "settings", "simulate", "state", "storage", "types",
     },
     "session": {
         "arrays", "ask", "batches", "catalog", "clock", "deliver", "errors", "figures", "ingest", "language",

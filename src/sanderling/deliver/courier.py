@@ -13,7 +13,7 @@ import pyarrow as pa
 from sanderling.batches import Batch
 from sanderling.deliver.changes import step_back
 from sanderling.deliver.log import Log
-from sanderling.deliver.sinks.sink import Sink
+from sanderling.deliver.sinks.sink import Holds, Sink
 from sanderling.errors import StateError
 from sanderling.figures.laps import Laps
 from sanderling.route.controls import told_seconds
@@ -140,10 +140,13 @@ class Courier:
                 sink.deliver(number, batches)
 
     def _forget(self, number: int) -> None:
-        """This batch, or those up to it that are older than they need to be kept; the last one stays."""
+        """Batches up to this one that no sink needs, once they are old enough; the last one stays."""
         now = time.time()
+        number = min([number, *(sink.done_to for sink in self.sinks if isinstance(sink, Holds))])
         if self.keep_s is None:
-            self.log.remove(number)
+            for old in self.log.numbers():
+                if old <= number:
+                    self.log.remove(old)
         elif now - self._pruned_at > SECONDS_BETWEEN_PRUNINGS:
             self._pruned_at = now
             for old in self.log.numbers()[:-1]:

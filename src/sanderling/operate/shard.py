@@ -82,6 +82,7 @@ class Shard:
                 rows, ticks = sum(b.rows for b in mine), stream.ticks_closed() - ticks
                 counts = Batch(Kind.COUNTS, stream=name, rows=rows, ticks=ticks, closed_to=stream.told_to)
                 out.append(replace(counts, furthest=stream.furthest))
+            out += stream.past.archived()
         for name, stream in self.streams.items():
             times = [self.streams[other].told_to for other in self.partners.get(name, ())]
             told += stream.go_on_to(max(times, default=NOTHING_YET))

@@ -429,6 +429,7 @@ class StreamShard:
         moves, focal_moves = self.close_readings(self.clock.closed_to)
         for readings in (self.objects, self.focals):
             readings.drain()
+        self.past.archived()  # which was told by whoever was there
         return Replayed(moves, focal_moves, before)
 
     def _take_up(self, frame: Frame) -> None:

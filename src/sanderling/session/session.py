@@ -45,6 +45,7 @@ from sanderling.session.posting import Posting, folder_of
 from sanderling.session.state import State, as_data, brought, of_data
 from sanderling.session.subscription import Subscription
 from sanderling.settings import Settings
+from sanderling.spark.archives import Archives, archives_of
 from sanderling.spark.checkpoint import agree, digest_of, session_note, working_in
 from sanderling.spark.faults import not_writable
 from sanderling.spark.lasting import LastingQuery
@@ -99,6 +100,7 @@ class Session:
         self._brought: set[str] = set()  # states of patterns, since the program began
         self._is_stopped = False
         self._fault: SanderlingError | None = None
+        self._archives: Archives | None = None
         if spark is not None:
             refuse_no_session(spark)
         refuse_no_folder(data)
@@ -304,7 +306,9 @@ class Session:
     def _start(self, inputs: Inputs, shards: int) -> None:
         first, settings = inputs.files.filled_in(self._named.plan(0)), Settings(is_counted=True)
         layout = Layout(first, self._plans, shards, self._work, settings, is_living=True)
-        self._runtime.start(layout, inputs.sources, [self._desk, *self._sinks], self._trigger, self._keep_s)
+        self._archives = self._held.enter_context(archives_of(first, self._work))
+        sinks = [self._desk, *self._sinks, *self._archives.sinks]
+        self._runtime.start(layout, inputs.sources, sinks, self._trigger, self._keep_s)
 
     def process_all(self) -> None:
         """Returns when all readings that Spark can see have been processed and told.
@@ -344,6 +348,8 @@ class Session:
                 server.stop()
             try:
                 self._runtime.stop(is_settled=True)
+                if failure is None and self._archives is not None:
+                    self._archives.finish()
             finally:
                 self._desk.end(failure)
                 self._held.close()

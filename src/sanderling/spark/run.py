@@ -31,6 +31,7 @@ from sanderling.ingest.files import SourceFile
 from sanderling.plans.plan import Plan
 from sanderling.route.controls import told_seconds
 from sanderling.settings import Settings
+from sanderling.spark.archives import archives_of
 from sanderling.spark.checkpoint import agree, note_of, refuse_lost_ledger, working_in
 from sanderling.spark.faults import not_writable
 from sanderling.spark.lasting import LastingQuery
@@ -175,16 +176,17 @@ def _stream(
     runtime = Runtime(work, options.master, shards, given)
     show(Status(STARTING))
     runtime.start_spark()  # which may be interrupted
-    with held_signals() as is_stopping:
+    with archives_of(plan, work) as archives, held_signals() as is_stopping:
         started = time.monotonic()
         is_read = False
         try:
             with runtime.in_our_words(runtime.log if options.checkpoint else None):
-                query = runtime.start(layout, [files], [sink], trigger=None)
+                query = runtime.start(layout, [files], [sink, *archives.sinks], trigger=None)
                 is_read = _is_read(query, files, show, is_stopping)
             is_whole = is_read and runtime.is_told()
             seconds = time.monotonic() - started
             if is_whole:
+                archives.finish()
                 publish()
         finally:
             runtime.stop(is_settled=is_read)

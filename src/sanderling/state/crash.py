@@ -23,6 +23,21 @@ POINTS = (
     "after-advance",
     "after-state",
 )
+# Of runs with an archive.
+ARCHIVE_POINTS = (
+    "archive-before-write",
+    "archive-before-commit",
+    "archive-after-commit",
+    "archive-before-forget",
+    "compaction-before-write",
+    "compaction-before-commit",
+    "compaction-after-commit",
+    "keyframe-before-write",
+    "keyframe-before-commit",
+    "keyframe-after-commit",
+    "retention-before-commit",
+    "retention-after-commit",
+)
 # Here a process ends whose work another goes on with: the run does not notice.
 SURVIVED = ("keeper-turn",)
 

@@ -150,6 +150,11 @@ class Archive:
         to = self.archived_to
         return self.schema.empty_table() if to is None else self.now(to)
 
+    def only(self, files: Sequence[File]) -> Archive:
+        """Readings of these files alone."""
+        self._files = list(files)
+        return self
+
     # ----- files and row groups
 
     def _groups(self, after: int, up_to: int, bounds: Bounds | None) -> Iterator[Group]:

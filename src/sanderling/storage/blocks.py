@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 import numpy as np
@@ -37,6 +37,24 @@ def blocks_of(readings: pa.Table, about: About) -> Iterator[tuple[int, pa.Table]
     for start, stop in pairwise([0, *edges, len(blocks)] if len(blocks) else []):
         period = begin_of(int(blocks[start]), about.archiving.snapshot_us)
         yield period, readings.slice(int(start), int(stop - start))
+
+
+def joined_blocks(blocks: Iterable[pa.Table], about: About, rows: int) -> Iterator[pa.Table]:
+    """Blocks of a closed period put together until they are worth a row group, each sorted by space."""
+    waiting: list[pa.Table] = []
+    for block in blocks:
+        if waiting and sum(table.num_rows for table in waiting) + block.num_rows > rows:
+            yield _in_order_of_space(waiting, about)
+            waiting = []
+        waiting.append(block)
+    if waiting:
+        yield _in_order_of_space(waiting, about)
+
+
+def _in_order_of_space(tables: list[pa.Table], about: About) -> pa.Table:
+    table = pa.concat_tables(tables)
+    ts = int64_of(table, TS)
+    return table.take(pa.array(sorted_by_space(table, ts, np.zeros(len(ts), np.int64), about)))
 
 
 def sorted_by_space(readings: pa.Table, ts: I64, blocks: I64, about: About) -> I64:

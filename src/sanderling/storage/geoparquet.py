@@ -104,7 +104,7 @@ class Form:
                 columns.append(_back(stored.column(field.name), field.type))
         return pa.table(columns, schema=self.readings)
 
-    def metadata(self, bounds: tuple[float, float, float, float] | None) -> bytes:
+    def metadata(self, bounds: tuple[float, float, float, float] | None) -> str:
         """The `geo` of GeoParquet. A plane has no reference system; the globe's is the standard one."""
         column: dict[str, object] = {"encoding": "point", "geometry_types": ["Point"]}
         if not self.stream.is_globe:
@@ -112,23 +112,24 @@ class Form:
         if bounds is not None:
             column["bbox"] = list(bounds)
         said = {"version": "1.1.0", "primary_column": self.geometry, "columns": {self.geometry: column}}
-        return json.dumps(said).encode()
+        return json.dumps(said)
 
     def write(self, folder: Path, path: str, part: str, groups: Iterable[pa.Table]) -> File:
         """Tables of readings, each in row groups of its own; safely on disk when this returns."""
         full = folder / path
         full.parent.mkdir(parents=True, exist_ok=True)
-        packed = [self.packed(group) for group in groups]
-        bounds, times = bounds_of(packed, self.geometry), _times_of(packed, self.time)
-        schema = self.stored.with_metadata({b"geo": self.metadata(bounds)})
+        rows, seen = 0, Extent(self.geometry, self.time)
         with open(full, "wb") as file:
-            with pq.ParquetWriter(file, schema, **self._written_as()) as writer:
-                for group in packed:
-                    writer.write_table(group.cast(schema), row_group_size=ROW_GROUP)
+            with pq.ParquetWriter(file, self.stored, **self._written_as()) as writer:
+                for group in groups:
+                    packed = self.packed(group)
+                    writer.write_table(packed, row_group_size=ROW_GROUP)
+                    seen.add(packed)
+                    rows += packed.num_rows
+                writer.add_key_value_metadata({"geo": self.metadata(seen.bounds)})
             file.flush()
             os.fsync(file.fileno())
-        rows = sum(group.num_rows for group in packed)
-        return File(path, part, rows, full.stat().st_size, *times, bounds)
+        return File(path, part, rows, full.stat().st_size, seen.first, seen.last, seen.bounds)
 
     def _written_as(self) -> dict[str, object]:
         """Encodings that are short for readings in order of cell and key (tests/storage/test_size.py)."""
@@ -149,22 +150,25 @@ def _leaves(schema: pa.Schema) -> list[str]:
     ]
 
 
-def bounds_of(packed: list[pa.Table], geometry: str) -> tuple[float, float, float, float] | None:
-    """Of all places, if there are any."""
-    points = [flat(table.column(geometry)) for table in packed if table.num_rows]
-    if not points:
-        return None
-    sides = [[pc.min_max(pc.struct_field(p, axis)).as_py() for p in points] for axis in (0, 1)]
-    (x1, y1), (x2, y2) = (
-        [of(s[side] for s in axis) for axis in sides] for side, of in (("min", min), ("max", max))
-    )
-    return x1, y1, x2, y2
+class Extent:
+    """From when to when, and from where to where; of nothing None."""
 
+    def __init__(self, geometry: str, time: str):
+        self._geometry, self._time = geometry, time
+        self.first: int | None = None
+        self.last: int | None = None
+        self.bounds: tuple[float, float, float, float] | None = None
 
-def _times_of(packed: list[pa.Table], time: str) -> tuple[int | None, int | None]:
-    found = [pc.min_max(table.column(time).cast(pa.int64())) for table in packed if table.num_rows]
-    first = min((side["min"].as_py() for side in found), default=None)
-    return first, max((side["max"].as_py() for side in found), default=None)
+    def add(self, packed: pa.Table) -> None:
+        if not packed.num_rows:
+            return
+        point = flat(packed.column(self._geometry))
+        x, y = (pc.min_max(pc.struct_field(point, axis)).as_py() for axis in (0, 1))
+        ts = pc.min_max(packed.column(self._time).cast(pa.int64())).as_py()
+        x1, y1, x2, y2 = self.bounds or (x["min"], y["min"], x["max"], y["max"])
+        self.bounds = min(x1, x["min"]), min(y1, y["min"]), max(x2, x["max"]), max(y2, y["max"])
+        self.first = ts["min"] if self.first is None else min(self.first, ts["min"])
+        self.last = ts["max"] if self.last is None else max(self.last, ts["max"])
 
 
 def _stored(type_: pa.DataType) -> pa.DataType:

@@ -14,13 +14,14 @@ from sanderling.catalog import Stream
 
 
 def moved_on(keyframe: pa.Table, readings: Iterable[pa.Table], stream: Stream) -> pa.Table:
-    """The keyframe after these readings, which are in order of time, table by table.
+    """The keyframe after these readings, which are in order of time, table by table; in order of key.
 
     Who is gone is left out. Who is stale is not: that is for whoever reads, who knows for what time.
     """
+    last = last_of_each(keyframe, stream.key)
     for table in readings:
-        keyframe = last_of_each(pa.concat_tables([keyframe, table]), stream.key).combine_chunks()
-    return without_gone(keyframe, stream)
+        last = last_of_each(pa.concat_tables([last, table]), stream.key).combine_chunks()
+    return without_gone(last, stream)
 
 
 def last_of_each(readings: pa.Table, key: str) -> pa.Table:

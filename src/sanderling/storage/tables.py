@@ -18,6 +18,10 @@ class Tables:
         self.readings = Files(folder / "readings", about.period, time, geometry)
         self.snapshots = Files(folder / "snapshots", free_name("at", about.stream), time, geometry)
 
+    @property
+    def all(self) -> tuple[Files, ...]:
+        return self.readings, self.snapshots
+
     def create(self) -> None:
-        for files in (self.readings, self.snapshots):
+        for files in self.all:
             files.create(self.form.stored)

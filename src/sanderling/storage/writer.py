@@ -16,10 +16,14 @@ from sanderling.errors import ConfigError
 from sanderling.state import crash
 from sanderling.storage.about import NAME, About
 from sanderling.storage.archive import ARCHIVED_TO, KEPT_FROM
-from sanderling.storage.blocks import blocks_of, grid_around
+from sanderling.storage.blocks import blocks_of, grid_around, joined_blocks
 from sanderling.storage.delta import File
+from sanderling.storage.geoparquet import ROW_GROUP
 from sanderling.storage.periods import begin_of, name_of
 from sanderling.storage.tables import Tables
+
+# How the files of a closed period are called.
+WHOLE = "whole"
 
 
 class Writer:
@@ -41,20 +45,27 @@ class Writer:
     def archived_to(self) -> int | None:
         return self.tables.readings.told(ARCHIVED_TO)
 
+    def told(self, run: str) -> int:
+        """The last batch of a run that is in as a whole; -1 before the first."""
+        found = self.tables.readings.told(run)
+        return -1 if found is None else found
+
     def append(self, tables: Sequence[pa.Table], up_to: int, tell: Mapping[str, int] | None = None) -> int:
         """Adds all readings of the ticks since the last flush up to this one; how many there were.
 
-        `tables` have the columns of `Archive.schema`, in any order of rows; each (time, key) is there once.
+        `tables` have the columns of `Archive.schema`; their order, and that of the rows, is all the
+        same. Each (time, key) is there once.
         """
         done = self.archived_to
         if done is not None and up_to <= done and not tell:
             return 0
-        readings = pa.concat_tables([self.tables.form.readings.empty_table(), *tables])
+        nothing = self.tables.form.readings.empty_table()
+        readings = pa.concat_tables([nothing, *(table.select(nothing.column_names) for table in tables)])
         if done is not None:
             readings = readings.filter(pa.array(int64_of(readings, TS) > done))
         self._know_where(readings)
         crash.point("archive-before-write")
-        files = list(self._written(readings, up_to))
+        files = list(self._written(readings, done, up_to))
         crash.point("archive-before-commit")
         to = up_to if done is None else max(done, up_to)
         self.tables.readings.commit(files, tell={**self._begun(readings), ARCHIVED_TO: to, **(tell or {})})
@@ -75,14 +86,18 @@ class Writer:
                 self.about = replace(self.about, grid=grid)
                 self.about.write(self.folder)
 
-    def _written(self, readings: pa.Table, up_to: int) -> Iterator[File]:
-        """A file a period; its name is that of the flush, so that one done again takes its place."""
-        for begin, blocks in groupby(blocks_of(readings, self.about), key=lambda block: block[0]):
-            part = name_of(begin)
-            path = f"{self.about.period}={part}/{name_of(up_to)}.parquet"
-            yield self.tables.form.write(
-                self.tables.readings.folder, path, part, [block for _, block in blocks]
-            )
+    def _written(self, readings: pa.Table, done: int | None, up_to: int) -> Iterator[File]:
+        """A file a period; its name is that of the flush, so that one done again takes its place.
+
+        A period that begins and closes in one flush is joined at once.
+        """
+        for begin, found in groupby(blocks_of(readings, self.about), key=lambda block: block[0]):
+            part, blocks = name_of(begin), (block for _, block in found)
+            is_whole = (done is None or done <= begin) and begin + self.about.archiving.snapshot_us <= up_to
+            name = f"{WHOLE}-{name_of(up_to)}" if is_whole else name_of(up_to)
+            path = f"{self.about.period}={part}/{name}.parquet"
+            groups = joined_blocks(blocks, self.about, ROW_GROUP) if is_whole else blocks
+            yield self.tables.form.write(self.tables.readings.folder, path, part, groups)
 
 
 def _about_of(folder: Path, archiving: Archiving) -> About:

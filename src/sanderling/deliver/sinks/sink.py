@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from sanderling.batches import Batch
 
@@ -18,3 +18,12 @@ class Sink(Protocol):
         """The last batch that it has; -1 before the first."""
 
     def deliver(self, number: int, batches: list[Batch]) -> None: ...
+
+
+@runtime_checkable
+class Holds(Protocol):
+    """A sink that writes what it has later: until then the log keeps it."""
+
+    @property
+    def done_to(self) -> int:
+        """The last batch that is safe, with all before it."""

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from sanderling.batches import Batch
 from sanderling.clock import NOTHING_YET
 from sanderling.operate.readings.pairs import MoveBatch
 from sanderling.operate.readings.readings import LastReadings
+from sanderling.operate.readings.shipping import Shipping
 from sanderling.operate.trigger.events import Events
 from sanderling.operate.window.history import History
 from sanderling.operate.window.whereabouts import Whereabouts
@@ -30,6 +32,9 @@ class Past:
         self.events: Events | None = None  # for triggers
         self.whereabouts = Whereabouts(pa.nulls(0, plan.focals.type))
         self._is_following = False  # whether either asks about regions that move
+        # For the archive; which readings a plan ships does not change.
+        schema = self.objects.schema
+        self.shipping = Shipping(plan.stream.name, schema) if plan.archive is not None else None
         self.turn_to(plan, NOTHING_YET)
 
     @property
@@ -56,7 +61,8 @@ class Past:
         self.history = self.history if plan.windows else None
         has_events = bool(plan.is_over(Over.EVENTS).any())
         self.events = Events(plan.stream, schema, closed_to) if has_events else None
-        self.objects.keepers = tuple(k for k in (self.history, self.events) if k is not None)
+        keepers = (self.history, self.events, self.shipping)
+        self.objects.keepers = tuple(k for k in keepers if k is not None)
         self.objects.is_every_saved = self.history is not None
         self._follow(plan)
 
@@ -91,6 +97,10 @@ class Past:
             elif self.events is not None:
                 self.whereabouts.forget(self.events.closed_to)
         return moves
+
+    def archived(self) -> list[Batch]:
+        """What the archive gets of this turn."""
+        return [] if self.shipping is None else self.shipping.told()
 
     def saved(self) -> Frame:
         """All of it. What changes from batch to batch follows from the readings."""

@@ -1,0 +1,63 @@
+"""The archives of a plan while its stream runs: held alone, written by a thread each, done before the end."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from sanderling.deliver.changes import step_back
+from sanderling.deliver.lock import locked
+from sanderling.errors import ConfigError
+from sanderling.plans.plan import Plan
+from sanderling.state.sealed import read_json, write_json
+from sanderling.storage.flusher import Flusher
+from sanderling.storage.writer import Writer
+
+KIND = "archives"
+
+
+class Archives:
+    """Sinks of the courier."""
+
+    def __init__(self, flushers: list[Flusher]):
+        self.sinks = flushers
+
+    def finish(self) -> None:
+        """All that has closed is in them, safely, when this returns."""
+        for flusher in self.sinks:
+            flusher.finish()
+
+
+@contextmanager
+def archives_of(plan: Plan, work: Path) -> Iterator[Archives]:
+    """Nobody else writes them meanwhile. Batches have numbers in the run that `work` is the checkpoint of."""
+    with ExitStack() as held:
+        flushers = []
+        for archiving in (part.archive for part in plan.streams if part.archive is not None):
+            folder = Path(archiving.path)
+            _make(folder)
+            refusal = f"the archive in {folder} is being written"
+            held.enter_context(locked(folder, refusal, "wait for it, or name another folder"))
+            flusher = Flusher(Writer(folder, archiving), _run_of(work), step_back)
+            held.callback(flusher.close)
+            flushers.append(flusher)
+        yield Archives(flushers)
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as e:
+        raise ConfigError(
+            "config.not_writable", f"{folder} cannot be written to: {e.strerror}", "check its rights"
+        ) from e
+
+
+def _run_of(work: Path) -> str:
+    """The name of the run; it lasts as long as the checkpoint."""
+    path = work / "archives.json"
+    if not path.exists():
+        write_json(path, KIND, uuid.uuid4().hex)
+    return f"run {read_json(path, KIND)}"
