@@ -20,6 +20,8 @@ from sanderling.storage.archive import Archive
 
 OPTIONS = ("path", "flush", "sample", "snapshot", "keep", "detail", "late")
 MINUTE_US, HOUR_US = 60_000_000, 3_600_000_000
+# Delta takes no name of a column with one of these as it is, nor Parquet one with a dot.
+NOT_TAKEN = frozenset(" ,;{}()\n\t=.`")
 DETAILS, LATE = ("readings", "snapshots"), ("drop", "keep")
 
 
@@ -38,6 +40,7 @@ class Archives:
             message = f'no stream is named "{statement.stream.text}"'
             raise declarations.refuse("query.unknown_stream", message, hint, statement.stream.span)
         options = declarations.options(statement.options, OPTIONS)
+        self._refuse_names(stream, declarations, statement)
         made = self._declared(name, stream, options, declarations, statement)
         for other in self.names.values():
             if other.stream.name == stream.name:
@@ -48,6 +51,13 @@ class Archives:
                 message, hint = f'"{other.name}" is written there already', "give each a folder of its own"
                 raise declarations.refuse("query.bad_option", message, hint, options["path"].span)
         self.names.put(name, made)
+
+    def _refuse_names(self, stream: Stream, declarations: Declarations, statement: CreateArchive) -> None:
+        for column in stream.columns:
+            if not NOT_TAKEN.isdisjoint(column.name):
+                message = f'the column "{column.name}" has a name that files of an archive cannot have'
+                hint = "rename it: no spaces, dots, commas, brackets"
+                raise declarations.refuse("query.unsupported", message, hint, statement.stream.span)
 
     def _declared(
         self, name: str, stream: Stream, options: dict[str, Value], declarations: Declarations,

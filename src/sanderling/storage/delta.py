@@ -29,8 +29,6 @@ CONFIGURATION = {
     "delta.logRetentionDuration": "interval 1 days",
     "delta.deletedFileRetentionDuration": "interval 1 hours",
 }
-# Names of columns that Delta takes as they are.
-NOT_TAKEN = " ,;{}()\n\t="
 
 
 @dataclass(frozen=True, slots=True)
