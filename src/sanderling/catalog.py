@@ -49,6 +49,18 @@ class BroughtState:
 
 
 @dataclass(frozen=True, slots=True)
+class Written:
+    """How a text writes its rows and values."""
+
+    delimiter: str = ","
+    null_tokens: tuple[str, ...] = ()  # what stands for nothing
+    time_format: str | None = None  # of timestamps; None is ISO 8601
+
+
+PLAIN = Written()
+
+
+@dataclass(frozen=True, slots=True)
 class Stream:
     """A declared stream: readings of objects, each with a key, a time and a place."""
 
@@ -68,6 +80,7 @@ class Stream:
     idle_after_us: int | None = None  # where there is such a column
     ahead_us: int | None = None  # how far ahead of the clock a reading may be
     is_globe: bool = False  # places are longitude and latitude, distances metres
+    written: Written = PLAIN
 
     @property
     def key_type(self) -> SqlType:
@@ -138,6 +151,20 @@ class History:
 
 
 @dataclass(frozen=True, slots=True)
+class TableForm:
+    """How the file of a table is read, and what is done about rows that cannot be as they are."""
+
+    written: Written = PLAIN
+    within: float | None = None  # how far around lines and points its regions go
+    repairs: bool = False  # borders that cross themselves
+    skips: bool = False  # what cannot be a row
+    row_key: str | None = None  # a column that counts the rows, and is the key
+
+
+AS_IS = TableForm()
+
+
+@dataclass(frozen=True, slots=True)
 class Table:
     """A declared table: what its file held, and what was changed since; `region` holds outlines as bytes."""
 
@@ -149,8 +176,9 @@ class Table:
     path: str
     format: str | None
     place: tuple[str, str] | None = None  # the columns of its LOCATION
-    within: float | None = None  # how far around lines and points its regions go
+    form: TableForm = AS_IS
     is_globe: bool = False  # as of a stream
+    notes: tuple[str, ...] = ()  # what was done to its file's rows
 
     @property
     def rows(self) -> pa.Table:

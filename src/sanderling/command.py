@@ -32,7 +32,7 @@ from sanderling.deliver.targets import (
 )
 from sanderling.errors import ConfigError, InternalError, SanderlingError
 from sanderling.ingest.files import refuse_no_folder
-from sanderling.progress import shown
+from sanderling.progress import say, shown
 
 if TYPE_CHECKING:
     from sanderling.ask.script import Asked
@@ -198,6 +198,9 @@ def run(
             kinds, asked = _bring(planner, states), Asked(planner)
             for listing in planner.run_script(text):
                 _show(listing)
+            for table in planner.tables.values():
+                for note in table.notes:
+                    say(stderr, f"table {table.name}: {note}")
             settings, plan = Settings(is_counted=bool(planner.analyzed)), planner.plan()
             options = RunOptions(
                 targets, master, shards, checkpoint, settings, progress, data=data, states=kinds

@@ -60,7 +60,8 @@ def test_names_of_columns_are_shown(tmp_path):
 
 
 def test_other_separators_are_hinted_at(tmp_path):
-    assert "commas" in refused(tmp_path, "id;ts;x;y\n").hint
+    assert "delimiter = ';'" in refused(tmp_path, "id;ts;x;y\n").hint
+    assert "delimiter = 'tab'" in refused(tmp_path, "id\tts\tx\ty\n").hint
 
 
 def test_a_column_twice_is_ambiguous_only_if_needed(tmp_path):

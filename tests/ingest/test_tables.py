@@ -22,7 +22,7 @@ SQUARE = {"type": "Polygon", "coordinates": [[[0, 0], [1, 0], [1, 1], [0, 1], [0
 def load(tmp_path, path, columns: str | None = None, key: str | None = "name", format=None):
     return load_table(
         "Sites", columns_of(columns) if columns else None, key, str(path), format, tmp_path / "copies"
-    )
+    )[:3]
 
 
 def load_text(tmp_path, text: str | bytes, columns=SITES, key="name", name="sites.csv"):
@@ -105,8 +105,11 @@ def test_without_a_key_rows_may_repeat(tmp_path):
     assert load_text(tmp_path, "name,x,y\na,1,2\na,1,2\n", key=None)[1].num_rows == 2
 
 
-def test_columns_are_declared_unless_the_file_tells_them(tmp_path):
-    assert error_of(load_text, tmp_path, "name,x,y\n", None).code == "query.missing_columns"
+def test_columns_are_told_by_the_file_unless_they_are_declared(tmp_path):
+    columns, table, _ = load_text(tmp_path, "name,x,y\n7,1,2.5\n8,,3\n", None)
+    assert columns == columns_of("name BIGINT, x BIGINT, y DOUBLE")
+    assert table.to_pylist()[1] == {"name": 8, "x": None, "y": 3.0}
+    assert error_of(load_text, tmp_path, "name,x,y\n", None).code == "config.empty_file"
 
 
 def test_properties_tell_their_types(tmp_path):

@@ -214,7 +214,7 @@ def make_source(folder: Path) -> Path:
 
 def make_table(folder: Path) -> Path:
     rows = pa.table({"name": ["a", None], "level": [1, 2]})
-    KeptTables(folder, lambda *asked: ((), rows, None))("sites")
+    KeptTables(folder, lambda *asked: ((), rows, None, ()))("sites")
     return folder / "0.table"
 
 

@@ -59,9 +59,10 @@ class Follower:
 
     def __init__(
         self, path: str, format: str, columns: Sequence[Column], journal: Path, piece_size: int,
-        data: Path | None = None,
+        data: Path | None = None, delimiter: str = ",",
     ) -> None:  # fmt: skip
         """`piece_size`: of a slice, in bytes of text or rows of Parquet."""
+        self.delimiter = delimiter
         self.path, self.format, self.columns, self.data = path, format, columns, data
         self.journal, self.piece_size = journal, piece_size
         self._known: dict[str, Known] = {}
@@ -149,7 +150,7 @@ class Follower:
         if not is_whole and not line.endswith(b"\n") and len(line) < LONGEST_HEADER:
             return None
         if self.format == "csv":
-            check_columns(self.columns, self.format, [SourceFile(name, file.path)])
+            check_columns(self.columns, self.format, [SourceFile(name, file.path)], self.delimiter)
             return Known(name, file.path, inode, stop=len(line), next_row=2)
         mark = len(codecs.BOM_UTF8) if line.startswith(codecs.BOM_UTF8) else 0
         return Known(name, file.path, inode, stop=mark, next_row=1)

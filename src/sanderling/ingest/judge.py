@@ -22,6 +22,7 @@ from sanderling.types import SqlType
 
 SHOWN = 80  # characters of a value in a letter's detail
 YEARS = "a time between the years 1 and 9999"
+OTHER_FORMS = "time_format = 'dd/MM/yyyy HH:mm:ss' reads others"
 
 
 class Judge:
@@ -32,7 +33,8 @@ class Judge:
         self.stream = stream
         self.read_at_us = read_at_us
         self.rows = rows
-        self.typed = [convert(values, c.type) for values, c in zip(rows.columns, stream.columns, strict=True)]
+        columns = zip(rows.columns, stream.columns, strict=True)
+        self.typed = [convert(values, c.type, stream.written.time_format) for values, c in columns]
         self.is_open = np.ones(len(rows.numbers), np.bool_)
 
     def readings(self) -> pa.Table:
@@ -43,7 +45,7 @@ class Judge:
         self._refuse("missing_key", _is_nan(self._typed(stream.key).values), stream.key, "a key")
         self._refuse_missing("missing_time", stream.time)
         time = self._time()
-        self._refuse("unreadable_time", time.bad(), stream.time, YEARS)
+        self._refuse("unreadable_time", time.bad(), stream.time, self._expected_time())
         self._refuse_missing("missing_place", stream.x)
         self._refuse_missing("missing_place", stream.y)
         for name in (stream.x, stream.y):
@@ -61,6 +63,14 @@ class Judge:
             is_ahead = np.asarray(time.values.fill_null(0)) > self.read_at_us + stream.ahead_us
             self._take(is_ahead, "ahead", f"{stream.time} is {bound}, when it came")
         return self._table(time)
+
+    def _expected_time(self) -> str:
+        pattern = self.stream.written.time_format
+        if not pa.types.is_string(self.rows.columns[self._at(self.stream.time)].type):
+            return YEARS
+        if self._typed(self.stream.time).values.type != pa.timestamp("us"):
+            return f"{YEARS}, as a number of seconds; a TIMESTAMP is read by time_format = '…'"
+        return f"{YEARS}, as {pattern!r} says" if pattern else f"{YEARS}, as ISO 8601 has it; {OTHER_FORMS}"
 
     def _at(self, name: str) -> int:
         column = self.stream.column(name)

@@ -95,7 +95,7 @@ def load_queries(
     check_columns((NAME, TEMPLATE, PARAMETERS), format, files)
     is_struct = format == "parquet" and _is_struct(files[0])
     wanted = (NAME, TEMPLATE) if is_struct else (NAME, TEMPLATE, PARAMETERS)
-    _, rows, _ = load_table("queries", wanted, None, path, format, folder_for_unpacking, data=data)
+    _, rows, *_ = load_table("queries", wanted, None, path, format, folder_for_unpacking, data=data)
     names = _filled(rows.column(0), path, "query.missing_key_value", "name")
     templates = _filled(rows.column(1), path, "query.bad_table_row", "template")
     parameters = _of_structs(_structs(files), path) if is_struct else _of_texts(rows.column(2), path)

@@ -17,8 +17,13 @@ AREAS = ("Polygon", "MultiPolygon")
 THIN = ("LineString", "Point")
 
 
-def region_of(feature: Feature, within: float | None = None) -> bytes:
-    """The feature's area as an outline, always of a valid geometry; corridors around lines and points."""
+def region_of(
+    feature: Feature, within: float | None = None, repairs: bool = False
+) -> tuple[bytes, str | None]:
+    """The feature's area as an outline, always of a valid geometry; corridors around lines and points.
+
+    And what had to be mended, where that is asked for.
+    """
     geometry = feature.geometry
     kind = geometry.get("type") if isinstance(geometry, dict) else None
     if kind not in (AREAS if within is None else (*AREAS, *THIN)):
@@ -40,27 +45,34 @@ def region_of(feature: Feature, within: float | None = None) -> bytes:
     if max(map(abs, area.bounds)) > LARGEST:
         raise QueryError("query.not_finite", f"{feature} has a coordinate that is too large", _limit())
     if kind in THIN and within is not None:
-        return corridor(shapely.get_coordinates(area).tolist(), within)
-    return bytes(shapely.to_wkb(_valid(area, feature)))
+        return corridor(shapely.get_coordinates(area).tolist(), within), None
+    valid, mended = _valid(area, feature, repairs)
+    return bytes(shapely.to_wkb(valid)), mended
 
 
 def _limit() -> str:
     return f"coordinates go up to {LARGEST:g}"
 
 
-def _valid(area: shapely.Geometry, feature: Feature) -> shapely.Geometry:
+def _valid(area: shapely.Geometry, feature: Feature, repairs: bool) -> tuple[shapely.Geometry, str | None]:
     if shapely.is_valid(area):
-        return area
+        return area, None
     reason = shapely.is_valid_reason(area)
     mended = shapely.make_valid(area)
     # A border that touches itself is often drawn as one ring, though the standard asks for two: the same
     # points are inside. One that crosses itself leaves open what is inside, and only its author can say.
     if reason.startswith("Ring Self-intersection") and _is_same_area(area, mended):
-        return mended
+        return mended, None
+    if repairs:
+        # What is left of it may have lines and points beside its areas.
+        parts = [part for part in shapely.get_parts(mended) if part.geom_type in AREAS]
+        areas = shapely.union_all(parts)
+        if not areas.is_empty:
+            return areas, f"{feature}, {reason}"
     raise QueryError(
         "query.invalid_geometry",
         f"{feature} has an invalid geometry: {reason}",
-        "a border must not cross itself; most map programs can mend it",
+        "a border must not cross itself; repair = true takes what it encloses an odd number of times",
     )
 
 

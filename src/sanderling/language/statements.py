@@ -308,6 +308,15 @@ class DescribeRegion:
 
 
 @dataclass(frozen=True, slots=True)
+class DescribeDeclared:
+    """Of a stream or a table, which columns it has."""
+
+    kind: str
+    name: Name
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class DescribeArchive:
     name: Name
     span: Span
@@ -483,6 +492,7 @@ Statement = (
     | Show
     | DescribeQuery
     | DescribeRegion
+    | DescribeDeclared
     | DescribeArchive
     | Explain
     | Ask

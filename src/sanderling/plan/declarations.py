@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sanderling.catalog import Column, Stream
+from sanderling.catalog import Column, Stream, TableForm, Written
 from sanderling.clock import duration_us, show_duration, tick_end
-from sanderling.errors import QueryError, did_you_mean
+from sanderling.errors import QueryError, SanderlingError, did_you_mean
+from sanderling.ingest.infer import Roles
+from sanderling.ingest.types.time_format import HINT, regex_of
 from sanderling.language.grammar.dialect import unknown_type
 from sanderling.language.statements import ColumnDef, CreateStream, CreateTable, Name, Span, Value
 from sanderling.types import LARGEST, type_named
 
-STREAM_OPTIONS = ("path", "format", "tick", "lateness", "stale_after", "partition", "idle_after", "ahead")
-TABLE_OPTIONS = ("path", "format", "within", "globe")
+WRITTEN_OPTIONS = ("delimiter", "null_tokens", "time_format")
+STREAM_OPTIONS = (
+    "path", "format", "tick", "lateness", "stale_after", "partition", "idle_after", "ahead", *WRITTEN_OPTIONS,
+)  # fmt: skip
+TABLE_OPTIONS = ("path", "format", "within", "globe", "repair", "skip", "key", *WRITTEN_OPTIONS)
 QUERIES_OPTIONS = ("format",)
 IDLE_AFTER_US = 10_000_000  # a silent partition delays all others by so much
 FORMATS = ("csv", "json", "parquet")
@@ -21,6 +26,8 @@ RESERVED = ("location", "region")
 # How columns begin that a reading carries beside its own.
 INTERNAL = "__"
 
+# The columns of a path's files: its format if one is declared, how they are written, what columns are for.
+Infer = Callable[[str, str, Written, Roles], tuple[Column, ...]]
 Refuse = Callable[[str, str, str, Span], QueryError]
 
 
@@ -42,13 +49,19 @@ class Declarations:
     def refuse(self, code: str, message: str, hint: str, span: Span) -> QueryError:
         return QueryError(code, message, hint, span.place_in(self.text))
 
-    def stream(self, statement: CreateStream) -> Stream:
+    def stream(self, statement: CreateStream, infer: Infer | None = None) -> Stream:
+        """`infer` tells the columns of its files where none are declared."""
         columns = self.columns(statement.columns)
+        options = self.options(statement.options, STREAM_OPTIONS)
+        written = self.written(options)
+        path = self.text_option(options, "path")
+        if not columns and path is not None and infer is not None:
+            columns = self._inferred(statement, path, options, written, infer)
         if not columns:
             raise self.refuse(
                 "query.missing_clause",
                 "a stream declares its columns",
-                "add (column TYPE, …)",
+                "add (column TYPE, …), or a path to tell them from",
                 statement.name.span,
             )
         key = self._column(statement.key, columns, "KEY")
@@ -65,7 +78,6 @@ class Declarations:
         gone_names = [statement.gone] if statement.gone else []
         names = [statement.key, statement.time, *statement.location, *gone_names]
         self._refuse_twice(names, "KEY, TIME, LOCATION and GONE")
-        options = self.options(statement.options, STREAM_OPTIONS)
         tick = self._duration(options, "tick", 1_000_000)
         if tick == 0:
             raise self.refuse(
@@ -75,11 +87,64 @@ class Declarations:
         partition = self._partition(options, columns)
         return Stream(
             statement.name.text, columns, key.name, time.name, x.name, y.name, gone.name if gone else None,
-            self.text_option(options, "path"), self.format_option(options), tick,
+            path, self.format_option(options), tick,
             self._duration(options, "lateness", 0), stale, partition,
             self._duration(options, "idle_after", IDLE_AFTER_US) if partition else None,
-            self._duration(options, "ahead", 0) if "ahead" in options else None, statement.is_globe,
+            self._duration(options, "ahead", 0) if "ahead" in options else None, statement.is_globe, written,
         )  # fmt: skip
+
+    def _inferred(
+        self, statement: CreateStream, path: str, options: dict[str, Value], written: Written, infer: Infer
+    ) -> tuple[Column, ...]:
+        names = (statement.key, statement.time, *statement.location)
+        key, time, *place = (name.text.casefold() for name in names)
+        roles = Roles(key, time, tuple(place), statement.gone.text.casefold() if statement.gone else None)
+        try:
+            return infer(path, self.format_option(options), written, roles)
+        except SanderlingError as e:
+            hint = e.hint or "mend the file, or declare the columns"
+            raise type(e)(e.code, e.message, hint, options["path"].span.place_in(self.text)) from e
+
+    # ----- how files are written
+
+    def written(self, options: dict[str, Value]) -> Written:
+        delimiter = self.text_option(options, "delimiter") or ","
+        delimiter = "\t" if delimiter in ("tab", "\\t") else delimiter
+        if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n':
+            raise self.refuse(
+                "query.bad_option", "a delimiter is one character, and no quote",
+                "delimiter = ';', '|' or 'tab'", options["delimiter"].span,
+            )  # fmt: skip
+        tokens = self.text_option(options, "null_tokens")
+        pattern = self.text_option(options, "time_format")
+        if pattern is not None:
+            try:
+                regex_of(pattern)
+            except ValueError as e:
+                span = options["time_format"].span
+                raise self.refuse(
+                    "query.bad_option", f"time_format is not understood: {e}", HINT, span
+                ) from e
+        nothing = () if tokens is None else tuple(token.strip() for token in tokens.split(","))
+        return Written(delimiter, nothing, pattern)
+
+    def table_form(self, options: dict[str, Value]) -> TableForm:
+        """How a table's file is read."""
+        row_key = self.text_option(options, "key")
+        if row_key is not None and row_key.casefold() in RESERVED:
+            message, hint = f'"{row_key}" has a meaning of its own in queries', "key = 'row'"
+            raise self.refuse("query.reserved_name", message, hint, options["key"].span)
+        return TableForm(
+            self.written(options), self.size_option(options, "within"), self.flag_option(options, "repair"),
+            self.flag_option(options, "skip"), row_key,
+        )  # fmt: skip
+
+    def flag_option(self, options: dict[str, Value], key: str) -> bool:
+        value = options.get(key)
+        if value is not None and not isinstance(value.value, bool):
+            message = f"{key} is true or false"
+            raise self.refuse("query.bad_option", message, f"{key} = true", value.span)
+        return value is not None and bool(value.value)
 
     def _partition(self, options: dict[str, Value], columns: tuple[Column, ...]) -> str | None:
         """The column that says from which partition of its source a reading came."""
@@ -196,13 +261,11 @@ class Declarations:
 
     def globe_option(self, statement: CreateTable, options: dict[str, Value]) -> bool:
         """Whether a table lies on the globe: LOCATION says so; of regions this option."""
-        value = options.get("globe")
-        if value is not None and not isinstance(value.value, bool):
-            raise self.refuse("query.bad_option", "globe is true or false", "globe = true", value.span)
+        value, is_said = options.get("globe"), self.flag_option(options, "globe")
         if value is not None and statement.location is not None and value.value != statement.is_globe:
             hint = "write LOCATION (lon, lat) ON GLOBE"
             raise self.refuse("query.bad_option", "a table with LOCATION says it there", hint, value.span)
-        is_globe = statement.is_globe or (value is not None and bool(value.value))
+        is_globe = statement.is_globe or is_said
         within = options.get("within")
         if within is not None and within.unit is not None and not is_globe:
             raise self.refuse(*unit_on_plane("globe = true"), within.unit)

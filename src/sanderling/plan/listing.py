@@ -63,6 +63,24 @@ def _why(member: Member, failed: Mapping[int, str]) -> str:
     return "" if member.number is None else failed.get(int(member.number), "")
 
 
+def described_stream(stream: Stream) -> Listing:
+    """DESCRIBE: the columns of readings, declared or told from a file, and what they are for."""
+    roles = {stream.key: "key", stream.time: "time", stream.x: "x", stream.y: "y"}
+    roles |= {stream.gone: "gone"} if stream.gone else {}
+    roles |= {stream.partition: "partition"} if stream.partition else {}
+    rows = tuple((c.name, c.type.name, roles.get(c.name, "")) for c in stream.columns)
+    return Listing(f"stream {stream.name}", ("column", "type", "role"), rows)
+
+
+def described_table(table: Table) -> Listing:
+    """The same of a table; below it what was done to rows that could not be as they are."""
+    roles = dict(zip(table.place or (), "xy", strict=False)) | {table.key: "key"}
+    rows = [(c.name, c.type.name, roles.get(c.name, "")) for c in table.columns]
+    rows += [(table.region, "region", "")] if table.region else []
+    rows += [("", "", note) for note in table.notes]
+    return Listing(f"table {table.name}", ("column", "type", "role"), tuple(rows))
+
+
 def described_region(name: str, region: Coverage) -> Listing:
     """DESCRIBE: how a region changes by itself."""
     outline = region.outline if isinstance(region, OutlineShape | FollowingShape) else None

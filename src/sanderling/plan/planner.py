@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from sanderling.catalog import BroughtState, History, Names, Stream, Table
+from sanderling.catalog import BroughtState, Column, History, Names, Stream, Table, Written
 from sanderling.clock import LAST_US, tick_end, time_of
 from sanderling.errors import ODD_CHARACTER, QueryError, SanderlingError, did_you_mean, with_article
 from sanderling.figures.figures import Tally
+from sanderling.ingest.files import STREAM_FORMATS, format_of
+from sanderling.ingest.infer import Roles, inferred_columns
 from sanderling.ingest.query_rows import QueryRows, load_queries
 from sanderling.language import parse_script, read_script
 from sanderling.language.script import Row, columns_of, read_row, reader_of
@@ -29,6 +31,7 @@ from sanderling.language.statements import (
     CreateTrigger,
     DeleteFrom,
     DescribeArchive,
+    DescribeDeclared,
     DescribeQuery,
     DescribeRegion,
     Drop,
@@ -55,7 +58,14 @@ from sanderling.plan.explain.explain import explain_query
 from sanderling.plan.grow.placed import placed_rows
 from sanderling.plan.grow.replacing import Refuse, replacing
 from sanderling.plan.grow.table_changes import Read, TableChanges, read_in
-from sanderling.plan.listing import Listing, described, described_region, shown
+from sanderling.plan.listing import (
+    Listing,
+    described,
+    described_region,
+    described_stream,
+    described_table,
+    shown,
+)
 from sanderling.plan.logical import Query, Rule
 from sanderling.plan.many.cohorts import Cohort, Member, Queries
 from sanderling.plan.many.query_table import QueryTable
@@ -69,7 +79,7 @@ from sanderling.plan.trigger.triggers import read_trigger
 from sanderling.plans import trigger_space
 from sanderling.plans.plan import ALWAYS, NEVER, Plan
 
-Describing = DescribeQuery | DescribeRegion | DescribeArchive
+Describing = DescribeQuery | DescribeRegion | DescribeDeclared | DescribeArchive
 
 
 class Planner:
@@ -185,7 +195,7 @@ class Planner:
         match statement:
             case CreateStream():
                 self._refuse_taken(statement, text)
-                self.streams.put(statement.name.text, Declarations(text).stream(statement))
+                self.streams.put(statement.name.text, Declarations(text).stream(statement, self._infer))
             case CreateTable():
                 self._refuse_taken(statement, text)
                 self.tables.put(statement.name.text, self._table(statement, text))
@@ -220,6 +230,10 @@ class Planner:
                 )  # fmt: skip
             case DescribeQuery():
                 return described(self._asked(statement, text))
+            case DescribeDeclared("stream"):
+                return described_stream(self._known(self.streams, "stream", statement, text))
+            case DescribeDeclared():
+                return described_table(self._known(self.tables, "table", statement, text))
             case DescribeRegion():
                 region = self._known(self.regions, "region", statement, text)
                 return described_region(statement.name.text, region)
@@ -335,6 +349,10 @@ class Planner:
 
     # ----- tables
 
+    def _infer(self, path: str, format: str, written: Written, roles: Roles) -> tuple[Column, ...]:
+        known = format_of(path, format or None, STREAM_FORMATS, self._data)
+        return inferred_columns(path, known, written, roles, self._folder, self._data)
+
     def _table(self, statement: CreateTable, text: str) -> Table:
         declarations = Declarations(text)
         columns = declarations.table_columns(statement)
@@ -346,11 +364,11 @@ class Planner:
                 "query.missing_option", "a table needs a path", "WITH (path = '…')", span
             )
         format_ = declarations.format_option(options, ("csv", "json", "parquet", "geojson")) or None
-        within = declarations.size_option(options, "within")
+        form = declarations.table_form(options)
         is_globe = declarations.globe_option(statement, options)
         try:
-            found, rows, region = self._read(
-                statement.name.text, columns, statement.key.text, path, format_, self._folder, within
+            found, rows, region, notes = self._read(
+                statement.name.text, columns, statement.key.text, path, format_, self._folder, form
             )
         except SanderlingError as e:
             # The loader knows no text: point at the clause that its complaint is about.
@@ -363,9 +381,21 @@ class Planner:
             rows = placed_rows(rows, region, place, is_globe)
         except QueryError as e:
             raise QueryError(e.code, e.message, e.hint, options["path"].span.place_in(text)) from e
-        key = next(c.name for c in found if c.name.casefold() == statement.key.text.casefold())
+        key = form.row_key or next(
+            c.name for c in found if c.name.casefold() == statement.key.text.casefold()
+        )
         return Table(
-            statement.name.text, found, key, History.of(rows), region, path, format_, place, within, is_globe
+            statement.name.text,
+            found,
+            key,
+            History.of(rows),
+            region,
+            path,
+            format_,
+            place,
+            form,
+            is_globe,
+            notes,
         )
 
     def _change_table(self, change: TableChange, text: str, at: int | None) -> None:

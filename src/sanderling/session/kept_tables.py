@@ -58,6 +58,6 @@ class KeptTables:
 
 def _loaded(path: Path) -> Loaded:
     found = read_thing(path, KIND, tuple)
-    if len(found) != 3 or not isinstance(found[1], pa.Table):
+    if len(found) != 4 or not isinstance(found[1], pa.Table):
         raise broken(str(path), "it holds no table")
     return cast(Loaded, found)

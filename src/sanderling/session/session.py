@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit
 import json
+import logging
 import re
 import sys
 import threading
@@ -31,7 +32,16 @@ from sanderling.errors import ConfigError, SanderlingError, SessionError, StateE
 from sanderling.ingest.files import refuse_no_folder
 from sanderling.language import parse_script
 from sanderling.language.script import read_script
-from sanderling.language.statements import Ask, At, DescribeQuery, DescribeRegion, Explain, Show, Value
+from sanderling.language.statements import (
+    Ask,
+    At,
+    DescribeDeclared,
+    DescribeQuery,
+    DescribeRegion,
+    Explain,
+    Show,
+    Value,
+)
 from sanderling.plan.grow.living import Change, LivingPlan
 from sanderling.plan.grow.table_changes import read_in
 from sanderling.plan.listing import Listing
@@ -63,8 +73,9 @@ if TYPE_CHECKING:
 
     from sanderling.server.serve import Server
 
+LOGGER = logging.getLogger("sanderling")
 MOST_ROWS = 1_000_000
-ASKING = (Show, DescribeQuery, DescribeRegion, Explain)
+ASKING = (Show, DescribeQuery, DescribeRegion, DescribeDeclared, Explain)
 # How a text begins that may be a SELECT by itself: what it is the parser says.
 ASK = re.compile(r"(?is)\A(?:\s++|--[^\n]*+\n|(?>/\*.*?\*/))*+(?:AT\b|SELECT\b|WITH\b|SYNCHRONIZE\b|\()")
 # Of a live stream: more than clocks go wrong by, and less than zones of time are apart.
@@ -99,6 +110,7 @@ class Session:
         self.postings: dict[str, Posting] = {}  # by stream
         self._brought: set[str] = set()  # states of patterns, since the program began
         self._is_stopped = False
+        self._noted: set[str] = set()
         self._fault: SanderlingError | None = None
         self._archives: Archives | None = None
         if spark is not None:
@@ -147,7 +159,17 @@ class Session:
                 self._note(Line(SAID, sql, self._digest(change)), change)
                 if self._runtime.query is not None and change.growth is not None:
                     self._desk.announce(change.version)
+                self._tell_notes()
             return _as_table(change.listings)
+
+    def _tell_notes(self) -> None:
+        """What was done to rows of tables that could not be as they are; once."""
+        for table in self._living.tables.values():
+            for note in table.notes:
+                words = f"table {table.name}: {note}"
+                if words not in self._noted:
+                    self._noted.add(words)
+                    LOGGER.warning(words)
 
     def register(self, name: str, select: str) -> None:
         """Registers a query: `session.register("trucks", "SELECT id FROM Vehicles INSIDE (0, 0, 1, 1)")`."""

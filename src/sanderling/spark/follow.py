@@ -5,10 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from pyspark.sql import SparkSession
 
+from sanderling.catalog import Column
 from sanderling.deliver.log import Log
 from sanderling.deliver.sinks.following import Following
 from sanderling.deliver.status import FOLLOWING, STARTING, Status
@@ -38,7 +40,10 @@ def follow_plan(
     with told_of_files(), working_in(options.checkpoint) as work:
         plan, source = find_followed(plan, work, options.data)
         wanted = options.shards or cores_of(options.master)
-        shards = agree(work, note_of(plan, script + FOLLOWED, {}, options.targets, wanted), options.shards)
+        note = note_of(plan, script + FOLLOWED, {}, options.targets, wanted)
+        # Told from what stood in files, columns might be others when there is more.
+        columns = (f"columns of {s.stream.name}: {_shown(s.stream.columns)}" for s in plan.streams)
+        shards = agree(work, replace(note, files={words: [] for words in columns}), options.shards)
         with _sink(plan, options, work) as sink:
             before = sum(sink.ledger.rows.values())
             timed = TimedSink(sink, options.on_batch)
@@ -58,6 +63,10 @@ def follow_plan(
             totals = sink.totals()
             rows = sum(totals.rows.values()) - before
             return RunSummary(totals, time.monotonic() - started, rows, timed.figures)
+
+
+def _shown(columns: tuple[Column, ...]) -> str:
+    return ", ".join(f"{column.name} {column.type.name}" for column in columns)
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TypeVar
 
-from sanderling.catalog import Archiving, Column, Stream
+from sanderling.catalog import Archiving, Column, Stream, Written
 from sanderling.plans.constraint_graph import Compare
 from sanderling.plans.expression import Comparison, Expression
 from sanderling.plans.growth import Gone, Growth, Replacement
@@ -65,8 +65,8 @@ from sanderling.state.sealed import broken, read, write
 T = TypeVar("T")
 
 CLASSES: tuple[type, ...] = (
-    Archiving, Column, Stream, Compare, Comparison, Expression, Gone, Growth, Nearest, OutputColumn, Plan,
-    PlannedQueries, PlannedTable, PlannedTree, Regions, StreamPlan, Template, Coming, Lasting, Rows,
+    Archiving, Column, Stream, Written, Compare, Comparison, Expression, Gone, Growth, Nearest, OutputColumn,
+    Plan, PlannedQueries, PlannedTable, PlannedTree, Regions, StreamPlan, Template, Coming, Lasting, Rows,
     RowsPerKey, Until, UntilNext, Refresh, Aggregate, Branch,
     Company, Distinct, DistanceBound, Exchange, First, FocalPoints, Join, Latest, Near, Neighbours,
     Order, Persisting, Recent, Sample, Select, SetOperation, Solve, Sum, Swelling, TableRows, TimeBound,

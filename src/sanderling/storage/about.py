@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sanderling.catalog import Archiving, Column, Stream
+from sanderling.catalog import Archiving, Column, Stream, Written
 from sanderling.errors import StateError
 from sanderling.state.sealed import write_atomically
 from sanderling.types import TYPES
@@ -58,6 +58,7 @@ class About:
         stream = {
             name: getattr(self.stream, name) for name in self.stream.__dataclass_fields__ if name != "columns"
         }
+        stream["written"] = asdict(self.stream.written)
         columns = [[column.name, column.type.name] for column in self.stream.columns]
         grid = None if self.grid is None else asdict(self.grid)
         return {**said, "format": FORMAT, "stream": {**stream, "columns": columns}, "grid": grid}
@@ -88,10 +89,12 @@ class About:
 def _about_in(said: dict[str, Any]) -> About:
     stream = said["stream"]
     columns = tuple(Column(name, TYPES[type_]) for name, type_ in stream.pop("columns"))
+    written = stream.pop("written")
+    written["null_tokens"] = tuple(written["null_tokens"])
     grid = said.pop("grid")
     said.pop("format")
     return About(
-        Archiving(**{**said, "stream": Stream(columns=columns, **stream)}),
+        Archiving(**{**said, "stream": Stream(columns=columns, written=Written(**written), **stream)}),
         None if grid is None else Grid(**grid),
     )
 

@@ -7,6 +7,7 @@ lines ──► sound ──► well-formed quotes ──► pyarrow.csv ──�
 from __future__ import annotations
 
 import codecs
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -26,31 +27,32 @@ QUOTE = ord('"')
 
 # A field is plain and does not begin with a quote, or is quoted from its first to its last character.
 # Arrow alone would go on reading an unclosed quote into the next lines, and would begin a row at a lone \r.
-FIELD = r'(?:[^",\r\n][^,\r\n]*|"(?:[^"]|"")*")?'
-WELL_FORMED = rf"\A{FIELD}(?:,{FIELD})*(?:\r?\n|\r)?\z"
+FIELD = r'(?:[^"{d}\r\n][^{d}\r\n]*|"(?:[^"]|"")*")?'
+WELL_FORMED = rf"\A{FIELD}(?:{{d}}{FIELD})*(?:\r?\n|\r)?\z"
 BROKEN = "a quote that is not closed, text after a closing quote, or a carriage return inside the row"
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How many columns a row has, and which of them are wanted."""
+    """How many columns a row has, what is between them, and which of them are wanted."""
 
     width: int
     wanted: tuple[int, ...]
+    delimiter: str
 
 
-def read_csv_rows(columns: Sequence[Column], piece: Slice) -> Rows:
-    names = csv_header(piece.path)
-    shape = Shape(len(names), find_columns(columns, names, piece.file))
+def read_csv_rows(columns: Sequence[Column], piece: Slice, delimiter: str = ",") -> Rows:
+    names = csv_header(piece.path, delimiter)
+    shape = Shape(len(names), find_columns(columns, names, piece.file), delimiter)
     source, faults = read_lines(piece), Faults()
     lines = sound(source, "broken_csv", faults)
-    is_broken = _is_broken(lines)
+    is_broken = _is_broken(lines, delimiter)
     faults.add(lines.numbers[is_broken], "broken_csv", BROKEN)
     numbers, texts = _parse(lines.keep(~is_broken), shape, faults)
     return Rows(numbers, texts, faults, source)
 
 
-def _is_broken(lines: Lines) -> Mask:
+def _is_broken(lines: Lines, delimiter: str) -> Mask:
     """Lines that are not rows of their own; only those with a quote or a lone \\r can be."""
     mask = np.zeros(len(lines), np.bool_)
     if _holds_marks(lines):
@@ -59,7 +61,8 @@ def _is_broken(lines: Lines) -> Mask:
         is_mark[:-1] &= data[1:] != NEWLINE
         is_mark |= data == QUOTE
         maybe = np.flatnonzero(lines.holding(is_mark))
-        mask[maybe] = pc.invert(pc.match_substring_regex(lines.texts.take(pa.array(maybe)), WELL_FORMED))
+        well_formed = WELL_FORMED.replace("{d}", re.escape(delimiter))
+        mask[maybe] = pc.invert(pc.match_substring_regex(lines.texts.take(pa.array(maybe)), well_formed))
     return mask
 
 
@@ -94,9 +97,10 @@ def _parse_at_once(lines: Lines, shape: Shape, faults: Faults) -> tuple[Numbers,
         misfits.append((row.number - 1, row.actual_columns))
         return "skip"
 
-    table = _read(
-        lines.buffer(), shape, pacsv.ParseOptions(invalid_row_handler=set_aside, ignore_empty_lines=False)
+    options = pacsv.ParseOptions(
+        delimiter=shape.delimiter, invalid_row_handler=set_aside, ignore_empty_lines=False
     )
+    table = _read(lines.buffer(), shape, options)
     if table.num_rows + len(misfits) != len(lines):
         raise pa.ArrowInvalid("the line is not one row")
     is_row = np.ones(len(lines), np.bool_)

@@ -21,12 +21,14 @@ LONGEST_HEADER = 16 << 20
 
 def check_header(stream: Stream, files: Sequence[SourceFile]) -> None:
     """Every declared column is in every file; JSON lines have no header to check."""
-    check_columns(stream.columns, stream.format, files)
+    check_columns(stream.columns, stream.format, files, stream.written.delimiter)
 
 
-def check_columns(columns: Sequence[Column], format: str, files: Sequence[SourceFile]) -> None:
+def check_columns(
+    columns: Sequence[Column], format: str, files: Sequence[SourceFile], delimiter: str = ","
+) -> None:
     if format == "csv":
-        headers = [(file, csv_header(file.path)) for file in files]
+        headers = [(file, csv_header(file.path, delimiter)) for file in files]
         filled = [(file, names) for file, names in headers if names]
         if not filled:
             raise ConfigError(
@@ -63,19 +65,20 @@ def _find(column: str, names: Sequence[str], file: str) -> int:
 
 
 def _missing_hint(column: str, names: Sequence[str]) -> str:
-    if len(names) == 1 and any(mark in names[0] for mark in ";\t|"):
-        return "columns are separated by commas only"
+    mark = next((mark for mark in ";\t|" if len(names) == 1 and mark in names[0]), None)
+    if mark is not None:
+        return f"delimiter = '{'tab' if mark == chr(9) else mark}' reads columns that are separated so"
     return did_you_mean(column, shown_names(names))
 
 
-def csv_header(path: str) -> tuple[str, ...]:
+def csv_header(path: str, delimiter: str = ",") -> tuple[str, ...]:
     """The names in a csv's first line; none when the file is empty."""
     status = os.stat(path)
-    return _csv_header(path, status.st_size, status.st_mtime_ns)
+    return _csv_header(path, delimiter, status.st_size, status.st_mtime_ns)
 
 
 @lru_cache(maxsize=256)
-def _csv_header(path: str, size: int, mtime_ns: int) -> tuple[str, ...]:
+def _csv_header(path: str, delimiter: str, size: int, mtime_ns: int) -> tuple[str, ...]:
     line = first_line(path)
     if line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise ConfigError("config.not_utf8", f'"{path}" is in UTF-16', "save it as UTF-8")
@@ -83,7 +86,7 @@ def _csv_header(path: str, size: int, mtime_ns: int) -> tuple[str, ...]:
     if not text:
         return ()
     try:
-        return tuple(name.strip() for name in next(csv.reader([text])) or [""])
+        return tuple(name.strip() for name in next(csv.reader([text], delimiter=delimiter)) or [""])
     except csv.Error as error:
         raise ConfigError("config.broken_header", f'the first line of "{path}" is broken: {error}') from error
 

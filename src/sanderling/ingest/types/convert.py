@@ -16,13 +16,16 @@ import pyarrow.compute as pc
 from sanderling.ingest.types.numbers import parse_booleans, parse_floats, parse_integers
 from sanderling.ingest.types.recast import numbers_to_numbers, times_to_dates, times_to_timestamps
 from sanderling.ingest.types.show import show
+from sanderling.ingest.types.time_format import parse_by
 from sanderling.ingest.types.times import parse_dates, parse_timestamps
 from sanderling.ingest.types.typed import Typed, from_bytes
 from sanderling.types import SqlType
 
 
-def convert(values: pa.Array, type: SqlType) -> Typed:
+def convert(values: pa.Array, type: SqlType, time_format: str | None = None) -> Typed:
     """The values in the declared type; those that do not fit are null and marked."""
+    if time_format is not None and type.name == "TIMESTAMP" and _is_text(values.type):
+        return parse_by(values.cast(pa.string()), time_format)
     typed = _convert(values, type)
     if not pa.types.is_floating(type.arrow):
         return typed

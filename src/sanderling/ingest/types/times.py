@@ -56,12 +56,12 @@ def _at_once(texts: pa.Array) -> pa.Array | None:
 
 def _parse_each_timestamp(texts: pa.Array) -> Typed:
     clean = trimmed(texts)
-    parts = _parts(clean, TIMESTAMP)
-    days, is_good = _days(parts)
-    seconds = (_number(parts["hour"]) * 60 + _number(parts["minute"])) * 60 + _number(parts["second"])
-    zone = (_number(parts["zone_hour"]) * 60 + _number(parts["zone_minute"])) * 60
+    parts = parts_of(clean, TIMESTAMP)
+    days, is_good = days_of(parts)
+    seconds = (number_of(parts["hour"]) * 60 + number_of(parts["minute"])) * 60 + number_of(parts["second"])
+    zone = (number_of(parts["zone_hour"]) * 60 + number_of(parts["zone_minute"])) * 60
     zone[mask(pc.equal(parts["sign"], "-"))] *= -1
-    us = days * DAY_US + (seconds - zone) * 1_000_000 + _microseconds(parts["fraction"])
+    us = days * DAY_US + (seconds - zone) * 1_000_000 + microseconds_of(parts["fraction"])
     is_good &= (us >= FIRST_US) & (us <= LAST_US)
     return judged(us, mask(pc.is_null(clean)), is_good, pa.timestamp("us"))
 
@@ -73,33 +73,33 @@ def parse_dates(texts: pa.Array) -> Typed:
         is_good = np.ones(len(texts), np.bool_)
     except pa.ArrowInvalid:
         clean = trimmed(texts)
-        days, is_good = _days(_parts(clean, DATE))
+        days, is_good = days_of(parts_of(clean, DATE))
         is_null = mask(pc.is_null(clean))
     is_good &= (days >= FIRST_DAY) & (days <= LAST_DAY)
     return judged(days.astype("datetime64[D]"), is_null, is_good, pa.date32())
 
 
-def _parts(texts: pa.Array, pattern: str) -> dict[str, pa.Array]:
+def parts_of(texts: pa.Array, pattern: str) -> dict[str, pa.Array]:
     """The named parts of each text; null where it is not of this pattern, empty where it lacks the part."""
     found = pc.extract_regex(texts, pattern)
     return dict(zip([field.name for field in found.type], found.flatten(), strict=True))
 
 
-def _number(digits: pa.Array) -> Int64s:
+def number_of(digits: pa.Array) -> Int64s:
     """0 where there are none."""
     digits = pc.if_else(pc.equal(digits, ""), "0", digits).fill_null("0")
     return np.array(digits.cast(pa.int64()))
 
 
-def _microseconds(fraction: pa.Array) -> Int64s:
+def microseconds_of(fraction: pa.Array) -> Int64s:
     """Further digits are cut off, not rounded: a time must not move into the next tick."""
-    return _number(pc.utf8_rpad(pc.utf8_slice_codeunits(fraction, 0, 6), 6, "0"))
+    return number_of(pc.utf8_rpad(pc.utf8_slice_codeunits(fraction, 0, 6), 6, "0"))
 
 
-def _days(parts: dict[str, pa.Array]) -> tuple[Int64s, npt.NDArray[np.bool_]]:
+def days_of(parts: dict[str, pa.Array]) -> tuple[Int64s, npt.NDArray[np.bool_]]:
     """Days since 1970, and whether the month has that day."""
-    months = (_number(parts["year"]) - 1970) * 12 + _number(parts["month"]) - 1
-    day = _number(parts["day"])
+    months = (number_of(parts["year"]) - 1970) * 12 + number_of(parts["month"]) - 1
+    day = number_of(parts["day"])
     begin, end = _first_day(months), _first_day(months + 1)
     return begin + day - 1, (day >= 1) & (begin + day <= end)
 

@@ -38,6 +38,7 @@ from sanderling.language.statements import (
     CreateRegion,
     CreateStream,
     CreateTable,
+    DescribeDeclared,
     DescribeQuery,
     DescribeRegion,
     Drop,
@@ -289,11 +290,14 @@ class Sanderling(Spark):
             if self._match_text_seq("SHOW"):
                 return Show(self._one_of(PLURALS), self._span_from(first))
             if self._match_text_seq("DESCRIBE") or self._match_text_seq("DESC"):
-                kind = self._one_of(("QUERY", "TRIGGER", "PATTERN", "REGION", "ARCHIVE"))
+                kind = self._one_of(("QUERY", "TRIGGER", "PATTERN", "REGION", "ARCHIVE", "STREAM", "TABLE"))
                 if kind == "REGION":
                     return DescribeRegion(self._name("a region's name"), self._span_from(first))
                 if kind == "ARCHIVE":
                     return self._parse_describe_archive(first)
+                if kind in ("STREAM", "TABLE"):
+                    name = self._name(f"a {kind.lower()}'s name")
+                    return DescribeDeclared(kind.lower(), name, self._span_from(first))
                 return DescribeQuery(self._name("a query's name"), self._span_from(first))
             if self._match_text_seq("EXPLAIN"):
                 # A query may have this name.

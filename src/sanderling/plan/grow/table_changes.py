@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from sanderling import relational
 from sanderling.arrays import I64, Bools
-from sanderling.catalog import Column, Table
+from sanderling.catalog import Column, Table, TableForm
 from sanderling.errors import QueryError, SanderlingError, did_you_mean
 from sanderling.ingest.judge import is_empty
 from sanderling.ingest.tables import Loaded, load_table
@@ -37,7 +37,7 @@ from sanderling.plans.columns import of_reading
 from sanderling.types import SqlType
 
 # How the file of a table is read: as `load_table` does it.
-Read = Callable[[str, tuple[Column, ...] | None, str | None, str, str | None, Path, float | None], Loaded]
+Read = Callable[[str, tuple[Column, ...] | None, str | None, str, str | None, Path, TableForm], Loaded]
 read_now: Read = load_table
 
 
@@ -63,7 +63,8 @@ class TableChanges:
             case DeleteFrom():
                 history = history.without(self._deleted(table, change), at)
             case RefreshTable():
-                rows = self._read_again(table, change)
+                rows, notes = self._read_again(table, change)
+                table = replace(table, notes=notes)
                 going, is_new = _difference(table, rows)
                 history = history.without(going, at).with_(rows.filter(pa.array(is_new)), at, table.key)
         is_same = np.array_equal(history.gone, table.history.gone)
@@ -183,16 +184,16 @@ class TableChanges:
 
     # ----- REFRESH TABLE
 
-    def _read_again(self, table: Table, change: RefreshTable) -> pa.Table:
+    def _read_again(self, table: Table, change: RefreshTable) -> tuple[pa.Table, tuple[str, ...]]:
         try:
-            _, rows, _ = self.read(
-                table.name, table.columns, table.key, table.path, table.format, self.folder, table.within
+            _, rows, _, notes = self.read(
+                table.name, table.columns, table.key, table.path, table.format, self.folder, table.form
             )
         except SanderlingError as e:
             span = change.name.span
             hint = e.hint or "mend the file"
             raise type(e)(e.code, e.message, hint, span.place_in(self.text)) from e
-        return self._placed(table, rows, change.name.span)
+        return self._placed(table, rows, change.name.span), notes
 
 
 def _difference(table: Table, rows: pa.Table) -> tuple[I64, Bools]:

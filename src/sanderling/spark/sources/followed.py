@@ -78,7 +78,8 @@ def follower_of(stream: Stream, number: int, folder: str, settings: Settings, da
     assert stream.path is not None
     size = settings.slice_rows if stream.format == "parquet" else settings.slice_bytes
     journal, root = Path(folder) / f"{number}.jsonl", None if data is None else Path(data)
-    return Follower(stream.path, stream.format, stream.columns, journal, size, root)
+    delimiter = stream.written.delimiter
+    return Follower(stream.path, stream.format, stream.columns, journal, size, root, delimiter)
 
 
 def _text(path: Path | None) -> str | None:
