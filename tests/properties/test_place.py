@@ -25,6 +25,7 @@ FINISHED = [
     "SELECT o.id, s.name, s.size FROM objects o JOIN sites s ON o.kind = s.kind",
     "SELECT o.id, s.name FROM objects o LEFT JOIN sites s ON o.kind = s.kind AND s.size > 0",
     "SELECT s.name, o.id FROM sites s JOIN objects o ON DISTANCE(s, o) <= 2",
+    "SELECT o.id, s.name FROM objects o, sites s WHERE DISTANCE(o, s) <= s.size",
     "SELECT a.id, a.speed, b.speed AS was FROM objects a"
     " JOIN (SELECT id, speed FROM objects WINDOW 3 seconds) AS b ON a.id = b.id",
     "WITH w AS (SELECT id, kind FROM objects WINDOW 3 seconds) SELECT id, kind FROM w"
@@ -43,6 +44,7 @@ HALF = [
     "SELECT kind, COUNT(*) AS c FROM objects WHERE TICK() >= ts + 2 GROUP BY kind"
     " HAVING TICK() - MAX(ts) < 5",
     "SELECT s.kind FROM objects o JOIN sites s ON o.kind = s.kind",
+    "SELECT o.id, a.c FROM objects o, (SELECT COUNT(*) AS c FROM objects WHERE n > 0) AS a WHERE o.n < a.c",
     "SELECT b.id FROM objects a LEFT JOIN (SELECT id FROM objects WHERE speed > 1) AS b ON a.id = b.id",
     "WITH w AS (SELECT id, kind FROM objects) SELECT a.id, b.kind FROM (SELECT DISTINCT id, kind FROM w) AS a"
     " JOIN w AS b ON a.kind = b.kind",

@@ -53,6 +53,19 @@ def nearness(condition: exp.Expr, scope: RowScope) -> Nearness | None:
     return Nearness(left, right, radius, kind is exp.LT)
 
 
+def near_by_row(condition: exp.Expr, scope: RowScope) -> tuple[Side, Side] | None:
+    """Two sides that are within a radius of each other which a row has: DISTANCE(t, p) <= p.radius."""
+    bare = condition.unnest()
+    is_not = isinstance(bare, exp.Not)
+    turned = _turned(bare.this.unnest() if is_not else bare)
+    if turned is None:
+        return None
+    kind, distance, _ = turned
+    left, right = sides_of(distance, scope)
+    is_near = (OPPOSITE[kind] if is_not else kind) in NEARER
+    return (left, right) if is_near and left is not right else None
+
+
 def is_constant(node: exp.Expr) -> bool:
     of_rows = (exp.Column, exp.AggFunc, exp.Query)
     return not any(isinstance(n, of_rows) or is_distance(n) or is_previous(n) for n in node.walk())

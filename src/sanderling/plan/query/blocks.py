@@ -72,7 +72,7 @@ class Block:
         items = self.work.reader.selects.expanded(self.select, self.scope)
         self.select.set("expressions", items)
         needed = self._needed(links, above)
-        node = Joining(self, below, links, needed).joined()
+        node = Joining(self, below, links, needed, above).joined()
         if nodes.is_table(node):
             self._refuse_of_one_query()
         grouping = Grouping(self.work.reader.selects, self.work.constants)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from sanderling.language.statements import CircleShape, OutlineShape, RectShape,
 from sanderling.plan.build.asked import asked_of
 from sanderling.plan.explain.words import shortened, words_of
 from sanderling.plan.expressions.check import Scope, constant_of
-from sanderling.plan.expressions.distances import Nearness, written_out
+from sanderling.plan.expressions.distances import Nearness, near_by_row, written_out
 from sanderling.plan.expressions.neighbours import Ranking
 from sanderling.plan.expressions.written import cast, identity, plain, selected, union_type
 from sanderling.plan.logical import Scan
@@ -30,6 +31,8 @@ from sanderling.plans.plan import OutputColumn
 from sanderling.plans.window import Lasting, Refresh
 from sanderling.space.outline import motion_of
 from sanderling.types import TYPES, SqlType
+
+EACH = "each with each"
 
 if TYPE_CHECKING:
     from sanderling.plan.query.blocks import Block
@@ -63,8 +66,12 @@ class Link:
 class Joining:
     """Joins the sides of a block."""
 
-    def __init__(self, block: Block, below: dict[int, list[exp.Expr]], links: list[Link], needed: Uses):
-        """`below` are conditions by side, `needed` the columns that are read above."""
+    def __init__(
+        self, block: Block, below: dict[int, list[exp.Expr]], links: list[Link], needed: Uses,
+        above: Sequence[exp.Expr] = (),
+    ):  # fmt: skip
+        """`below` are conditions by side, `above` the others; `needed` are the columns that those read."""
+        self.above = above
         self.block, self.below, self.links, self.needed = block, below, links, needed
         self.work, self.sides, self.scope = block.work, block.sides, block.scope
         self.selects = block.work.reader.selects
@@ -86,6 +93,8 @@ class Joining:
         while left:
             number = next((i for i in left if self._may_come(i, joined)), None)
             if number is None:
+                number = next((i for i in left if self._may_cross(i, joined, node)), None)
+            if number is None:
                 self._refuse_unranked(left)
                 raise self._not_joined(self.sides[left[0]], self.sides[first])
             left.remove(number)
@@ -106,6 +115,19 @@ class Joining:
         """Who is ranked comes as it is, to whom it is ranked for."""
         is_linked = bool(self._linking(number, joined))
         return is_linked and all(k.left in joined for k in self._rankings(number))
+
+    def _may_cross(self, number: int, joined: set[int], before: nodes.Node) -> bool:
+        """Each with each: one side has few rows, or a radius that a row has says who is near."""
+        if self.sides[number].is_outer or self._rankings(number) or any(map(self._rankings, joined)):
+            return False
+        relation = self.sides[number].relation
+        if isinstance(relation, Derived) and _is_bounded(relation.node):
+            return True
+        near = [pair for c in self.above if (pair := near_by_row(c, self.scope)) is not None]
+        others = {id(self.sides[i]) for i in joined}
+        mine = id(self.sides[number])
+        is_near = any({id(a), id(b)} - others == {mine} and {id(a), id(b)} != {mine} for a, b in near)
+        return is_near or _is_bounded(before)
 
     # ----- refusals
 
@@ -342,7 +364,8 @@ class Joining:
         if is_outer and nodes.is_table(left) and not nodes.is_table(right):
             message, hint = "the left side of LEFT JOIN reads tables only", "begin with the stream"
             raise self.block.refuse_at(self.sides[number].span, "query.unsupported", message, hint)
-        words = shortened(" AND ".join(words_of(k.condition.unnest()) for k in equal))
+        words = shortened(" AND ".join(words_of(k.condition.unnest()) for k in equal)) or EACH
+        words = "" if near and not equal else words
         node: nodes.Node = nodes.Join(left, right, left_keys, right_keys, found, is_outer, words)
         # One nearness finds the pairs, others are conditions on them.
         rest = [written_out(link.condition, self.scope) for link in near[1:]]
@@ -395,6 +418,23 @@ class Joining:
         place = self.sides[number].place
         assert place is not None
         return self.scope.places[number, place[0]], self.scope.places[number, place[1]]
+
+
+def _is_bounded(node: nodes.Node) -> bool:
+    """Whether it has few rows, whatever comes: a total, or the first of an order."""
+    match node:
+        case nodes.First():
+            return True
+        case nodes.Aggregate():
+            return node.is_total
+        case nodes.Select(child=child) | nodes.Distinct(child) | nodes.Sample(child) | nodes.Ticking(child):
+            return _is_bounded(child)
+        case nodes.Persisting(child) | nodes.Exchange(child):
+            return _is_bounded(child)
+        case nodes.Join(left=left, right=right):
+            return _is_bounded(left) and _is_bounded(right)
+        case _:
+            return False
 
 
 def _is_inside(condition: exp.Expr) -> bool:
