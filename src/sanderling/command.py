@@ -418,6 +418,9 @@ def serve(
     shards: Annotated[int | None, typer.Option(help="units of parallel work", min=1, max=1024)] = None,
     data: DataOption = None,
     states: StatesOption = None,
+    postgres: Annotated[
+        int | None, typer.Option(help="a port for psql and drivers of PostgreSQL; 0 is any", min=0, max=65535)
+    ] = None,
 ) -> None:
     """A script that lives, over HTTP and WebSocket, with a page."""
     text = _read(script)
@@ -428,7 +431,7 @@ def serve(
 
         options = ServeOptions(
             host, port, tokens, Ground(roads, tiles, style), tuple(host_name or ()),
-            tuple(allow_origin or ()), checkpoint, keep, master, shards, data, states,
+            tuple(allow_origin or ()), checkpoint, keep, master, shards, data, states, postgres,
         )  # fmt: skip
         run_server(text, options, lambda said: print(said, flush=True))
 

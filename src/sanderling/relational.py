@@ -7,7 +7,8 @@ build is bounded: each text (macros.py), all texts of a batch, and the memory th
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 
 import duckdb
@@ -40,6 +41,15 @@ MOST_TEXT = 256 << 20
 # Rows that are computed at once where texts are built: if all that goes in is short, and if not.
 ROWS_OF_SHORT, ROWS_OF_LONG = 2048, 128
 LONGEST_SHORT = 512
+# A SELECT that somebody else wrote is planned as DuckDB likes, and sees nothing of this program.
+OF_OTHERS: dict[str, str | bool | int | float | list[str]] = {
+    **{name: value for name, value in LOCKED.items() if name != "disabled_optimizers"},
+    "memory_limit": "512MB",
+    "temp_directory": "",
+    "python_enable_replacements": "false",
+}
+# Rows that are taken at once, to look at how much they are.
+ROWS_TAKEN = 10_000
 FIRST_TIME, LAST_TIME = datetime(1, 1, 1), datetime(9999, 12, 31, 23, 59, 59, 999999)
 
 
@@ -60,6 +70,56 @@ def run(sql: str, **tables: pa.Table) -> pa.Table:
         for name, table in tables.items():
             con.register(name, table)
         return con.sql(sql).to_arrow_table()
+
+
+class Stopped(Exception):
+    """Somebody wanted no answer any more."""
+
+
+class Questions:
+    """A database for SELECTs that others write, with macros, and nothing else in it."""
+
+    def __init__(self, macros: Sequence[str]):
+        self._database = duckdb.connect(":memory:", config=OF_OTHERS)
+        for macro in macros:
+            self._database.execute(macro)
+
+    def new(self) -> Question:
+        return Question(self._database)
+
+
+class Question:
+    """One SELECT at a time. May be stopped from another thread."""
+
+    def __init__(self, database: duckdb.DuckDBPyConnection):
+        self._database = database
+        self._con: duckdb.DuckDBPyConnection | None = None
+
+    def answer(self, sql: str, tables: Mapping[str, pa.Table], most_bytes: int) -> pa.Table:
+        """What it gives over these tables; refused when it is more than so much."""
+        with self._database.cursor() as con:
+            self._con = con
+            for name, table in tables.items():
+                con.register(name, table)
+            try:
+                reader = con.sql(sql).to_arrow_reader(ROWS_TAKEN)
+                batches, size = [], 0
+                for batch in reader:
+                    size += batch.nbytes
+                    if size > most_bytes:
+                        raise _too_many(most_bytes)
+                    batches.append(batch)
+                return pa.Table.from_batches(batches, reader.schema)
+            except duckdb.InterruptException as e:
+                raise Stopped from e
+            finally:
+                self._con = None
+
+    def stop(self) -> None:
+        con = self._con
+        if con is not None:
+            with suppress(duckdb.Error):  # it has just ended by itself
+                con.interrupt()
 
 
 def evaluate(expressions: Sequence[str], table: pa.Table) -> list[pa.ChunkedArray]:
@@ -113,6 +173,10 @@ def _rows_at_once(sql: str, table: pa.Table) -> int:
     longest = max((pc.max(pc.binary_length(c)).as_py() or 0 for c in texts), default=0)
     is_short = longest <= LONGEST_SHORT and not any(b in sql for b in BUILDERS)
     return ROWS_OF_SHORT if is_short else ROWS_OF_LONG
+
+
+def _too_many(most_bytes: int) -> QueryError:
+    return QueryError("query.too_large", f"this gives more than {most_bytes >> 20} MiB", "LIMIT, or WHERE")
 
 
 def _too_large() -> QueryError:

@@ -69,7 +69,7 @@ ALLOWED: dict[str, set[str]] = {
     },
     "server": {
         "arrays", "batches", "catalog", "clock", "deliver", "errors", "figures", "language", "plan", "plans",
-        "session", "space", "state",
+        "relational", "session", "space", "state", "types",
     },
     "simulate": {"arrays", "clock", "errors", "kernels", "relational"},
     "demo": {

@@ -22,6 +22,6 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 @pytest.fixture(scope="session")
 def town(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
     with opened(spark, tmp_path_factory.mktemp("town") / "checkpoint") as session:
-        town = Town(session, session.serve())
+        town = Town(session, session.serve(postgres_port=0))
         yield town
         town.close()

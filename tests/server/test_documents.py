@@ -1,4 +1,4 @@
-"""The page of the server is true: its program prints what is shown."""
+"""The pages of the server are true: their programs print what is shown."""
 
 from __future__ import annotations
 
@@ -15,12 +15,17 @@ from tests.architecture.examples import ROOT
 from tests.examples.test_programs_in_documents import programs
 
 
-def test_the_page_of_the_server_is_true(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("page", ["server.md", "postgres.md"])
+def test_the_pages_of_the_server_are_true(
+    page: str,
+    spark: SparkSession,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sanderling, "connect", partial(connect, spark), raising=False)
     names: dict[str, Any] = {}
-    for block, shown in programs(ROOT / "docs" / "server.md"):
+    for block, shown in programs(ROOT / "docs" / page):
         exec(block.text, names)
-        assert capsys.readouterr().out == shown, f"server.md:{block.line}"
+        assert capsys.readouterr().out == shown, f"{page}:{block.line}"

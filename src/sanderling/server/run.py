@@ -27,6 +27,7 @@ class ServeOptions:
     shards: int | None
     data: Path | None
     states: str | None = None  # a module with states for patterns
+    postgres: int | None = None
 
 
 def run_server(script: str, options: ServeOptions, say: Callable[[str], None]) -> None:
@@ -49,10 +50,12 @@ def run_server(script: str, options: ServeOptions, say: Callable[[str], None]) -
 
         server = Server(
             session, options.host, options.port, tokens=options.tokens, ground=options.ground,
-            host_names=options.host_names, origins=options.origins,
+            host_names=options.host_names, origins=options.origins, postgres_port=options.postgres,
         ).start()  # fmt: skip
         try:
             say(f"serving at {server.link}")
+            if server.postgres_link is not None:
+                say(f"PostgreSQL at {server.postgres_link}; the token is the password")
             if not server.has_page:
                 say("the page is not built: `make web` builds it; the API is there")
             session.await_termination()

@@ -19,6 +19,7 @@ from sanderling.server.http.app import app_of
 from sanderling.server.http.guard import Gate
 from sanderling.server.http.pages import static_folder
 from sanderling.server.http.protocol import Http
+from sanderling.server.postgres.listener import Listener
 from sanderling.server.rights.tokens import OPERATOR, Tokens
 from sanderling.server.service import Service
 from sanderling.server.shown.ground import Ground
@@ -43,10 +44,13 @@ class Server:
     def __init__(
         self, session: Session, host: str, port: int, *, tokens: Path | None = None,
         ground: Ground = NOTHING_BENEATH, host_names: Iterable[str] = (), origins: Iterable[str] = (),
+        postgres_port: int | None = None,
     ):  # fmt: skip
         ground.refuse_what_is_none()
         self._session = session
         self._socket = bound(host, port)
+        self._postgres = None if postgres_port is None else bound(host, postgres_port)
+        self.postgres_port = None if self._postgres is None else int(self._postgres.getsockname()[1])
         self.port = int(self._socket.getsockname()[1])
         self.host = host
         self.tokens = Tokens(tokens)
@@ -74,6 +78,16 @@ class Server:
         return f"{self.address}?token={self.token}"
 
     @property
+    def postgres_link(self) -> str | None:
+        """Where psql and drivers connect; the password is a token."""
+        name = f"[{self.host}]" if ":" in self.host else self.host
+        return (
+            None
+            if self._postgres is None
+            else f"postgresql://operator@{name}:{self.postgres_port}/sanderling"
+        )
+
+    @property
     def has_page(self) -> bool:
         return (static_folder() / "index.html").exists()
 
@@ -88,6 +102,8 @@ class Server:
         if self._thread.is_alive():
             self._thread.join()
         self._socket.close()
+        if self._postgres is not None:
+            self._postgres.close()
 
     def _run(self) -> None:
         asyncio.run(self._serve())
@@ -95,14 +111,21 @@ class Server:
     async def _serve(self) -> None:
         try:
             self.service.begin(asyncio.get_running_loop())
-        finally:
+        except BaseException:
             self._is_up.set()
+            raise
         looking = asyncio.create_task(self._look())
+        listener = None if self._postgres is None else Listener(self.service, self._postgres)
+        if listener is not None:
+            await listener.start()
+        self._is_up.set()
         try:
             await self._uvicorn.serve(sockets=[self._socket])
         finally:
             looking.cancel()
             self.service.end("the server has stopped")
+            if listener is not None:
+                await listener.stop()
 
     async def _look(self) -> None:
         """A stream that fails tells nobody by itself."""

@@ -442,11 +442,12 @@ class Session:
     def serve(
         self, port: int = 0, host: str = "127.0.0.1", *, tokens: str | Path | None = None,
         roads: str | Path | None = None, tiles: str | Path | None = None, style: str | None = None,
+        postgres_port: int | None = None,
     ) -> Server:  # fmt: skip
         """A server over this session, which runs: HTTP, WebSocket and the page (docs/server.md).
 
         `tokens` is a file of tokens; `roads` (GeoJSON), `tiles` (PMTiles) or `style` (an address) lie
-        beneath the map. Port 0 is any free one.
+        beneath the map. Port 0 is any free one. With `postgres_port` it speaks PostgreSQL's protocol there.
         """
         from sanderling.server.serve import Server
         from sanderling.server.shown.ground import Ground
@@ -456,8 +457,12 @@ class Session:
         if style is not None:
             text("style", style)
         ground = Ground(folder("roads", roads), folder("tiles", tiles), style)
+        if postgres_port is not None:
+            whole("postgres_port", postgres_port, 0, 65_535)
         self._running()
-        server = Server(self, host, port, tokens=folder("tokens", tokens), ground=ground)
+        server = Server(
+            self, host, port, tokens=folder("tokens", tokens), ground=ground, postgres_port=postgres_port
+        )
         self._servers.append(server.start())
         return server
 
