@@ -11,7 +11,7 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from sanderling.plan.listing import Listing
     from sanderling.plan.planner import Planner
     from sanderling.simulate.network import Network
+    from sanderling.storage.archive import Archive
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
 stderr = Console(stderr=True, highlight=False)
@@ -235,16 +236,20 @@ def ask(
     script: Annotated[
         Path | None, typer.Option(help="a script that declares the streams, tables and queries it reads")
     ] = None,
+    archive: Annotated[
+        list[Path] | None, typer.Option(help="the folder of an archive: its stream need not be declared")
+    ] = None,
     form: Annotated[str, typer.Option("--format", help="table, csv, json or parquet")] = "table",
     out: Annotated[Path | None, typer.Option(help="a file to write; default: stdout")] = None,
     data: DataOption = None,
 ) -> None:
-    """A SELECT over what there is of streams, once; its answer as a table. Needs no Spark."""
+    """A SELECT over files or archives, answered once, as a table. Needs no Spark."""
     text = "" if script is None else _read(script)
     refuse_no_folder(data)
     if out is not None:
         refuse_no_file(out)
     with _interruptible(), _standard_output():
+        from sanderling.ask.opened import opened_for
         from sanderling.ask.page import FORMS
         from sanderling.ask.script import Asked
         from sanderling.plan.planner import Planner
@@ -254,22 +259,27 @@ def ask(
         planner = Planner(data=data)
         planner.asked = lambda *_: None  # what the script itself asks is told when it is run
         planner.run_script(text)
-        asked = Asked(planner)
+        asked, opened = Asked(planner), opened_for(planner, archive or ())
         for listing in planner.run_script(select):
             _show(listing)
-        _answer(asked, data, form, out)
+        _answer(asked, data, form, out, opened)
 
 
-def _answer(asked: Asked, data: Path | None, form: str = "table", out: Path | None = None) -> None:
+def _answer(
+    asked: Asked, data: Path | None, form: str = "table", out: Path | None = None,
+    archives: Mapping[str, Archive] | None = None,
+) -> None:  # fmt: skip
     """Tables on standard output, or in a file."""
     if not asked.found:
         return
+    from sanderling.ask.archive import ArchivePast
     from sanderling.ask.files import FilesPast
     from sanderling.ask.page import written
     from sanderling.state.sealed import write_atomically
 
     with tempfile.TemporaryDirectory(prefix="sanderling-") as work:
-        told = b"".join(written(rows, form) for rows in asked.answers(FilesPast(Path(work), data)))
+        past = ArchivePast(archives or {}, FilesPast(Path(work), data))
+        told = b"".join(written(rows, form) for rows in asked.answers(past))
     if out is None:
         sys.stdout.flush()
         sys.stdout.buffer.write(told)

@@ -55,7 +55,7 @@ ALLOWED: dict[str, set[str]] = {
     # a SELECT that is not registered
     "ask": {
         "batches", "catalog", "clock", "deliver", "errors", "ingest", "language", "operate", "pipeline",
-        "plan", "plans", "relational", "route", "settings", "types",
+        "plan", "plans", "relational", "route", "settings", "storage", "types",
     },
     # what puts them together
     "pipeline": {"batches", "merge", "operate", "plans", "route"},
@@ -80,7 +80,7 @@ ALLOWED: dict[str, set[str]] = {
     "progress": {"deliver"},
     "command": {
         "ask", "deliver", "demo", "errors", "ingest", "language", "plan", "progress", "server", "session",
-        "settings", "simulate", "spark", "state",
+        "settings", "simulate", "spark", "state", "storage",
     },
 }  # fmt: skip
 

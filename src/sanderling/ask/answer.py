@@ -10,33 +10,49 @@ import pyarrow as pa
 
 from sanderling.ask.once import Once, Pieces
 from sanderling.ask.question import GONE, KEY, Question, RowsOf, X, Y
+from sanderling.ask.reach import reach_of
 from sanderling.batches import ROW, TS, Slice
 from sanderling.catalog import Stream
-from sanderling.clock import tick_end
-from sanderling.errors import QueryError
+from sanderling.clock import NOTHING_YET, tick_end
+from sanderling.errors import SanderlingError
 from sanderling.ingest.letters import LETTERS
 from sanderling.ingest.read import Ingested
+from sanderling.plan.logical import Query
 from sanderling.plan.once import OncePlanner
 from sanderling.plan.planner import Planner
 from sanderling.plans.plan import Plan
+
+# What is asked for is not there: told at the time that was written.
+NOT_THERE = ("history.none", "history.not_kept", "history.not_yet", "history.not_exact")
 
 
 class Past(Protocol):
     """Whoever has readings: shards, files, an archive. What it does not have it refuses (history.…)."""
 
-    def closed(self, streams: Sequence[Stream]) -> list[int]:
-        """Of each the last tick that has closed, which is now; nothing: when all of it has been read.
+    def now(self, streams: Sequence[Stream]) -> int | None:
+        """The last tick that has closed; None: when all of them has been read.
 
         Asked first, and once: what is given of these streams afterwards is as it was then.
         """
         ...
 
-    def upto(self, stream: Stream, last: int | None) -> Pieces:
-        """Readings that answers at the tick `last` may depend on, in order of arrival."""
+    def upto(self, stream: Stream, last: int | None, reach: int | None) -> Pieces:
+        """Readings that an answer at the tick `last` may depend on, in order of arrival.
+
+        `reach`: those of so long before, and each object's last before that, would do; None: all of them.
+        """
         ...
 
     def between(self, stream: Stream, first: int, last: int | None) -> pa.Table:
         """Readings that counted, with these times (`last` None: up to now): declared columns, and `__ts`."""
+        ...
+
+    def last(self, stream: Stream) -> pa.Table:
+        """What is kept of each object's last reading, whoever runs."""
+        ...
+
+    def snapshot(self, stream: Stream, last: int) -> tuple[int, Pieces]:
+        """The last snapshot up to a time, and when that is."""
         ...
 
 
@@ -44,30 +60,54 @@ def answered(known: Planner, question: Question, past: Past) -> pa.Table:
     """What it is asked for, as rows in its order."""
     try:
         return question.ordering.of(_answer(known, question, past))
-    except QueryError as e:
-        if e.place is not None or not e.code.startswith("history."):
+    except SanderlingError as e:
+        if e.place is not None or e.code not in NOT_THERE:
             raise
         raise question.refused(e.code, e.message, e.hint) from e
 
 
 def _answer(known: Planner, question: Question, past: Past) -> pa.Table:
     planner = OncePlanner(known, [rows.stream for rows in question.rows])
-    _, plan = planner.planned(question.ask.query, question.text)
+    query, plan = planner.planned(question.ask.query, question.text)
     if question.rows:
         return _of_rows(planner, plan, question, past)
-    return _at(plan, question.when.last, past).answer()
+    if question.when.is_snapshot:
+        return _of_snapshot(plan, question, past)
+    return _at(planner, query, plan, question.when.last, past).answer()
 
 
-def _at(plan: Plan, time: int | None, past: Past, is_told: bool = False) -> Once:
-    """A plan of one query, given all up to the tick of a time; None: up to now."""
+def _at(
+    planner: OncePlanner, query: Query, plan: Plan, time: int | None, past: Past, is_told: bool = False
+) -> Once:
+    """A plan of one query, given all up to the tick of a time; None: up to now.
+
+    What depends on nothing before begins at that tick: with its whole answer, so the rest is not told.
+    """
     streams = [part.stream for part in plan.streams]
-    now = max(past.closed(streams), default=None)
+    now = past.now(streams)
     last = now if time is None else tick_end(time, streams[0].tick_us)
+    reach = None if is_told else reach_of(plan)
+    if reach is not None and last is not None and now not in (None, NOTHING_YET):
+        plan = planner.plan_of(query, "", begin=last)
     once = Once(plan, last, is_told)
-    once.feed({stream.name: past.upto(stream, last) for stream in streams})
+    once.feed({stream.name: past.upto(stream, last, reach) for stream in streams})
     if now is not None:  # files have ended where they end: whoever is silent then is not stale
         once.close()
     return once
+
+
+def _of_snapshot(plan: Plan, question: Question, past: Past) -> pa.Table:
+    """As at the time of the last snapshot: of one stream, and of what a snapshot knows."""
+    stream, when = plan.streams[0].stream, question.when
+    if len(plan.streams) > 1 or reach_of(plan) != 0:
+        message, hint = "a snapshot knows each object's last reading", "leave out SNAPSHOT, or the window"
+        raise question.refused("history.not_exact", message, hint)
+    assert when.last is not None
+    at, pieces = past.snapshot(stream, when.last)
+    once = Once(plan, tick_end(at, stream.tick_us))
+    once.feed({stream.name: pieces})
+    once.close()
+    return once.answer()
 
 
 def _of_rows(planner: OncePlanner, plan: Plan, question: Question, past: Past) -> pa.Table:
@@ -84,12 +124,16 @@ def _of_rows(planner: OncePlanner, plan: Plan, question: Question, past: Past) -
 
 def _rows(planner: OncePlanner, rows: RowsOf, question: Question, past: Past) -> pa.Table:
     when = question.when
+    stream = planner.known.streams.get(rows.name)
+    if when.is_last:
+        assert stream is not None
+        return past.last(stream)
     assert when.first is not None
     if rows.query is None:
-        stream = planner.known.streams.get(rows.name)
         assert stream is not None
         return past.between(stream, when.first, when.last)
-    once = _at(planner.plan_of(rows.query, ""), when.last, past, is_told=True)
+    plan = planner.plan_of(rows.query, "")
+    once = _at(planner, rows.query, plan, when.last, past, is_told=True)
     return once.updates_from(tick_end(when.first, rows.stream.tick_us))
 
 

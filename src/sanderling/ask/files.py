@@ -12,10 +12,10 @@ import pyarrow as pa
 from sanderling.ask.once import Pieces
 from sanderling.batches import ROW, TS, Kind, Slice
 from sanderling.catalog import Names, Stream
-from sanderling.errors import ConfigError
+from sanderling.errors import ConfigError, QueryError
 from sanderling.ingest.files import STREAM_FORMATS, find_files, format_of, unpack
 from sanderling.ingest.formats.header import check_header
-from sanderling.ingest.read import Ingested, read_slice
+from sanderling.ingest.read import read_slice
 from sanderling.ingest.slices import Slicer
 from sanderling.operate.shard import Shard
 from sanderling.plan.build.build import build_plan
@@ -33,24 +33,31 @@ class FilesPast:
     work: Path
     data: Path | None = None
 
-    def closed(self, streams: Sequence[Stream]) -> list[int]:
-        return []
+    def now(self, streams: Sequence[Stream]) -> int | None:
+        return None
 
-    def upto(self, stream: Stream, last: int | None) -> Pieces:
+    def upto(self, stream: Stream, last: int | None, reach: int | None) -> Pieces:
         """All of it: a reading that comes later may have made another late, but not one of before it."""
-        found, pieces = self._pieces(stream)
+        found, pieces = self.pieces(stream)
         return ((piece, read_slice(found, piece)) for piece in pieces)
 
     def between(self, stream: Stream, first: int, last: int | None) -> pa.Table:
-        found, pieces = self._pieces(stream)
+        found, pieces = self.pieces(stream)
         tables = []
-        for readings in _accepted(found, pieces):
+        for readings in accepted(found, pieces):
             ts = readings.column(TS).to_numpy()
             is_in = ts >= first if last is None else (ts >= first) & (ts <= last)
             tables.append(readings.filter(pa.array(is_in)))
-        return counting(stream, pa.concat_tables(tables)) if tables else _nothing(stream)
+        return present(stream, counting(stream, pa.concat_tables(tables))) if tables else _nothing(stream)
 
-    def _pieces(self, stream: Stream) -> tuple[Stream, list[Slice]]:
+    def last(self, stream: Stream) -> pa.Table:
+        raise no_archive(stream)
+
+    def snapshot(self, stream: Stream, last: int) -> tuple[int, Pieces]:
+        raise no_archive(stream)
+
+    def pieces(self, stream: Stream) -> tuple[Stream, list[Slice]]:
+        """The stream with its format, and where its files are cut."""
         if stream.path is None:
             raise ConfigError(
                 "config.missing_path", f'stream "{stream.name}" has nothing to read from', "WITH (path = '…')"
@@ -68,7 +75,13 @@ class FilesPast:
         return stream, pieces
 
 
-def _accepted(stream: Stream, pieces: list[Slice]) -> Iterator[pa.Table]:
+def no_archive(stream: Stream) -> QueryError:
+    return QueryError(
+        "history.none", f'"{stream.name}" has no archive', "CREATE ARCHIVE past OF it, or name one: --archive"
+    )
+
+
+def accepted(stream: Stream, pieces: list[Slice]) -> Iterator[pa.Table]:
     """Slice by slice the readings that are neither late nor ahead."""
     plan = build_plan([stream], [], Names())
     shard = Shard(plan, 0)
@@ -82,15 +95,18 @@ def _accepted(stream: Stream, pieces: list[Slice]) -> Iterator[pa.Table]:
 
 
 def counting(stream: Stream, readings: pa.Table) -> pa.Table:
-    """Of readings in order of arrival those that count: of two of one object and time the later to arrive,
-    and none that says that its object is gone."""
+    """Of readings in order of arrival those that count: of two of one object and time the later to arrive."""
     numbered = readings.append_column("__n", pa.array(np.arange(readings.num_rows)))
     last = numbered.group_by([stream.key, TS]).aggregate([("__n", "max")]).column("__n_max").to_numpy()
-    readings = readings.take(pa.array(np.sort(last)))
-    if stream.gone is not None:
-        is_gone = readings.column(stream.gone).fill_null(False).to_numpy(zero_copy_only=False)
-        readings = readings.filter(pa.array(~is_gone.astype(np.bool_)))
-    return readings
+    return readings.take(pa.array(np.sort(last)))
+
+
+def present(stream: Stream, readings: pa.Table) -> pa.Table:
+    """Without those that say that their object is gone."""
+    if stream.gone is None:
+        return readings
+    is_gone = readings.column(stream.gone).fill_null(False).to_numpy(zero_copy_only=False)
+    return readings.filter(pa.array(~is_gone.astype(np.bool_)))
 
 
 def _nothing(stream: Stream) -> pa.Table:
@@ -98,4 +114,4 @@ def _nothing(stream: Stream) -> pa.Table:
     return pa.schema([*types, (TS, pa.int64()), (ROW, pa.int64())]).empty_table()
 
 
-__all__ = ["FilesPast", "Ingested", "counting"]
+__all__ = ["FilesPast", "accepted", "counting", "no_archive", "present"]

@@ -35,6 +35,7 @@ class When:
     last: int | None = None
     is_between: bool = False
     is_last: bool = False
+    is_snapshot: bool = False
 
 
 NOW = When()
@@ -104,7 +105,8 @@ def _when(times: Times | None, text: str) -> When:
     if times is None:
         return NOW
     first, last = (None if v is None else _time(v, text) for v in (times.first, times.last))
-    return When(first if times.is_between else None, last, times.is_between, times.is_last)
+    first = first if times.is_between else None
+    return When(first, last, times.is_between, times.is_last, times.is_snapshot)
 
 
 def _time(value: Value, text: str) -> int:

@@ -349,6 +349,7 @@ class Times:
     span: Span
     is_between: bool = False
     is_last: bool = False
+    is_snapshot: bool = False  # AS OF SNAPSHOT: the last one before
 
 
 @dataclass(frozen=True, slots=True)

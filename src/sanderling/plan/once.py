@@ -28,6 +28,7 @@ class OncePlanner(Planner):
         self.tables.back_to(known.tables.mark())
         self.regions.back_to(known.regions.mark())
         self.queries.back_to(known.queries.mark())
+        self._archives = known._archives
         for stream in rows:
             self.streams.put(stream.name, stream)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from sanderling.catalog import BroughtState, Column, History, Names, Stream, Table, Written
+from sanderling.catalog import Archiving, BroughtState, Column, History, Names, Stream, Table, Written
 from sanderling.clock import LAST_US, tick_end, time_of
 from sanderling.errors import ODD_CHARACTER, QueryError, SanderlingError, did_you_mean, with_article
 from sanderling.figures.figures import Tally
@@ -272,6 +272,10 @@ class Planner:
             self.queries.back_to(queries)
             self._selects.forget()
             raise
+
+    def archive_of(self, stream: str) -> Archiving | None:
+        """The archive that is declared of a stream."""
+        return self._archives.of(stream)
 
     # ----- names
 

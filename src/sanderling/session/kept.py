@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from sanderling.arrays import int64_of
+from sanderling.ask.files import no_archive
 from sanderling.ask.once import Pieces
 from sanderling.batches import ROW, TS, Batch, Slice
 from sanderling.catalog import Stream
@@ -25,14 +26,13 @@ class KeptByShards:
     recall: Callable[[list[str]], list[Batch]]  # of some streams, all as after one batch
     _kept: dict[str, list[Batch]] = field(default_factory=dict)
 
-    def closed(self, streams: Sequence[Stream]) -> list[int]:
+    def now(self, streams: Sequence[Stream]) -> int | None:
         names = [stream.name for stream in streams]
         told = self.recall(names)
         self._kept = {name: [batch for batch in told if batch.stream == name] for name in names}
-        closed = [batch.closed_to for batch in told if batch.closed_to != NOTHING_YET]
-        return closed or [NOTHING_YET]
+        return max(batch.closed_to for batch in told)
 
-    def upto(self, stream: Stream, last: int | None) -> Pieces:
+    def upto(self, stream: Stream, last: int | None, reach: int | None) -> Pieces:
         kept = self._kept[stream.name]
         closed_to = max((batch.closed_to for batch in kept), default=NOTHING_YET)
         if last is not None and last < closed_to:
@@ -47,6 +47,12 @@ class KeptByShards:
 
     def between(self, stream: Stream, first: int, last: int | None) -> pa.Table:
         raise none_kept(stream, "a window has what it holds: FROM stream [RANGE 10 MINUTES]")
+
+    def last(self, stream: Stream) -> pa.Table:
+        raise no_archive(stream)
+
+    def snapshot(self, stream: Stream, last: int) -> tuple[int, Pieces]:
+        raise no_archive(stream)
 
 
 _PIECE = Slice(0, "", "", 0, 0, 0, is_last=False)

@@ -24,6 +24,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from sanderling.ask.answer import answered
+from sanderling.ask.archive import ArchivePast
+from sanderling.ask.opened import opened_for
 from sanderling.ask.question import question_of
 from sanderling.catalog import Stream
 from sanderling.deliver.courier import Courier
@@ -411,9 +413,9 @@ class Session:
         with self._lock:
             known = OncePlanner(self._living)
         with _in_our_words():
-            return answered(
-                known, question_of(known, *asked), KeptByShards(lambda names: self._desk.kept(names, wait_s))
-            )
+            kept = KeptByShards(lambda names: self._desk.kept(names, wait_s))
+            past = ArchivePast(opened_for(known), kept, is_live_now=True)
+            return answered(known, question_of(known, *asked), past)
 
     def subscribe(self, name: str, most_rows: int = MOST_ROWS) -> Subscription:
         """Signed Arrow batches of a query, the whole answer first; at most so many rows wait for a reader."""

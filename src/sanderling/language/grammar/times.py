@@ -16,7 +16,7 @@ from sanderling.language.statements import Times
 # Ways to say AS OF that other systems have, longest first.
 AS_OF = (
     ("FOR", "SYSTEM_TIME", "AS", "OF"), ("FOR", "TIMESTAMP", "AS", "OF"), ("TIMESTAMP", "AS", "OF"),
-    ("AS", "OF"),
+    ("AS", "OF", "SNAPSHOT"), ("AS", "OF"),
 )  # fmt: skip
 CONSTANTS = (TokenType.STRING, TokenType.NUMBER, TokenType.DASH)
 NAMES = (TokenType.VAR, TokenType.IDENTIFIER)
@@ -60,7 +60,7 @@ class TimesParser(Mixin):
         self._refuse_registered(first)
         self._advance(len(words))
         time = self._value("a timestamp in quotes")
-        return Times(time, time, self._span_from(first))
+        return Times(time, time, self._span_from(first), is_snapshot=words[-1] == "SNAPSHOT")
 
     def _between(self, first: Token) -> Times:
         self._refuse_registered(first)

@@ -1,0 +1,30 @@
+"""Archives that are there: those that are named, and those that are declared and have been written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from sanderling.plan.planner import Planner
+from sanderling.storage.about import NAME
+from sanderling.storage.archive import Archive
+
+
+def opened_for(planner: Planner, named: Iterable[Path] = ()) -> dict[str, Archive]:
+    """By the folded name of a stream. Of a named one the stream is declared too, if it is not yet.
+
+    A stream with files is read from these, unless its archive is named: they go as far as there is anything.
+    """
+    found: dict[str, Archive] = {}
+    for stream in planner.streams.values():
+        archiving = planner.archive_of(stream.name)
+        if archiving is not None and stream.path is None and (Path(archiving.path) / NAME).exists():
+            found[stream.name.casefold()] = Archive.open(archiving.path)
+    for path in named:
+        archive = Archive.open(path)
+        stream = archive.stream
+        if stream.name not in planner.streams:
+            planner.streams.put(stream.name, replace(stream, path=None))
+        found[stream.name.casefold()] = archive
+    return found
