@@ -29,6 +29,7 @@ ARCHIVE_POINTS = (
     "archive-before-commit",
     "archive-after-commit",
     "archive-before-forget",
+    "last-before-commit",
     "compaction-before-write",
     "compaction-before-commit",
     "compaction-after-commit",

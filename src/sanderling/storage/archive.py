@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from sanderling.arrays import float64_of, int64_of
+from sanderling.arrays import Bools, float64_of, int64_of
 from sanderling.batches import TS
 from sanderling.catalog import Stream
 from sanderling.clock import show_time
@@ -24,9 +24,9 @@ from sanderling.errors import StateError
 from sanderling.storage.about import About
 from sanderling.storage.delta import File, Files
 from sanderling.storage.geoparquet import Form
-from sanderling.storage.keyframes import in_order, moved_on
+from sanderling.storage.keyframes import in_order, last_of_each, moved_on, without_gone
 from sanderling.storage.periods import time_in
-from sanderling.storage.tables import Tables
+from sanderling.storage.tables import BASE, DELTA, SEEN, Tables
 
 Bounds = tuple[float, float, float, float]  # x1, y1, x2, y2; edges belong to it
 # What commits tell beside files, in microseconds.
@@ -145,10 +145,29 @@ class Archive:
         tables = (pa.Table.from_batches([batch]) for batch in self.readings(at, time))
         return moved_on(keyframe, tables, self.stream)
 
-    def last(self) -> pa.Table:
-        """Level 2: each object's last reading as at the last flush."""
-        to = self.archived_to
-        return self.schema.empty_table() if to is None else self.now(to)
+    def last(self, bounds: Bounds | None = None) -> pa.Table:
+        """Level 2: each present object's last reading as at the last flush, in order of key.
+
+        With `sample` = k the last of its every k-th. `bounds`: only those whose place is in this box.
+        """
+        files, form, key = self.tables.last, self.tables.last_form, self.stream.key
+        files.refresh()
+        parts = {
+            part: [form.read(files.path_of(f)) for f in files.all() if f.part == part]
+            for part in (BASE, DELTA)
+        }
+        nothing = form.readings.empty_table()
+        newer = last_of_each(pa.concat_tables([nothing, *parts[DELTA]]), key)
+        older = pa.concat_tables([nothing, *parts[BASE]])
+        is_newer = pc.is_in(older.column(key), value_set=newer.column(key).combine_chunks())
+        found = pa.concat_tables([newer, older.filter(pc.invert(is_newer))]).drop_columns([SEEN])
+        found = last_of_each(without_gone(found, self.stream), key)
+        return found if bounds is None else found.filter(pa.array(self._is_in(found, bounds)))
+
+    def _is_in(self, table: pa.Table, bounds: Bounds) -> Bools:
+        x, y = (float64_of(table, name) for name in (self.stream.x, self.stream.y))
+        is_in: Bools = (x >= bounds[0]) & (y >= bounds[1]) & (x <= bounds[2]) & (y <= bounds[3])
+        return is_in
 
     def only(self, files: Sequence[File]) -> Archive:
         """Readings of these files alone."""
@@ -189,16 +208,13 @@ class Archive:
         ts = int64_of(table, TS)
         is_it = (ts > after) & (ts <= up_to)
         if bounds is not None:
-            x, y = (float64_of(table, name) for name in (self.stream.x, self.stream.y))
-            is_it &= (x >= bounds[0]) & (y >= bounds[1]) & (x <= bounds[2]) & (y <= bounds[3])
+            is_it &= self._is_in(table, bounds)
         if keys is not None:
             is_it &= pc.is_in(table.column(self.stream.key), value_set=keys).to_numpy()
         return table if is_it.all() else table.filter(pa.array(is_it))
 
     def _read(self, files: Files, file: File, groups: list[int] | None = None) -> pa.Table:
-        with pq.ParquetFile(files.path_of(file)) as opened:
-            stored = opened.read() if groups is None else opened.read_row_groups(groups)
-        return self.form.unpacked(stored)
+        return self.form.read(files.path_of(file), groups)
 
 
 def clusters(groups: Sequence[Group]) -> Iterator[list[Group]]:

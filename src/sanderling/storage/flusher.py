@@ -18,6 +18,7 @@ from sanderling.arrays import int64_of
 from sanderling.batches import TS, Batch, Kind
 from sanderling.clock import NOTHING_YET
 from sanderling.state import crash
+from sanderling.storage.last import LastStore
 from sanderling.storage.tend import Tending
 from sanderling.storage.writer import Writer
 
@@ -72,6 +73,7 @@ class Flusher:
         self._step_back = step_back
         self.stream = writer.about.stream
         self.delivered = writer.told(run)
+        self._last = LastStore(writer)
         self.done_to = self.delivered  # what the log need not keep for us
         to = writer.archived_to
         self._closed_to, self._flushed_to = NOTHING_YET, NOTHING_YET if to is None else to
@@ -139,6 +141,7 @@ class Flusher:
             self._queue.task_done()
 
     def _write(self, flush: Flush) -> None:
-        self.writer.append(flush.tables, flush.up_to, {self._run: flush.batch})
+        archived = self.writer.append(flush.tables, flush.up_to, {self._run: flush.batch})
+        self._last.add([archived], flush.up_to)
         crash.point("archive-before-forget")
         self.done_to = flush.batch

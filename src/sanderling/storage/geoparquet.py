@@ -114,6 +114,11 @@ class Form:
         said = {"version": "1.1.0", "primary_column": self.geometry, "columns": {self.geometry: column}}
         return json.dumps(said)
 
+    def read(self, path: Path, groups: list[int] | None = None) -> pa.Table:
+        """A file as it was written, or some of its row groups."""
+        with pq.ParquetFile(path) as opened:
+            return self.unpacked(opened.read() if groups is None else opened.read_row_groups(groups))
+
     def write(self, folder: Path, path: str, part: str, groups: Iterable[pa.Table]) -> File:
         """Tables of readings, each in row groups of its own; safely on disk when this returns."""
         full = folder / path

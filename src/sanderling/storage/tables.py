@@ -4,24 +4,34 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow as pa
+
 from sanderling.storage.about import About, free_name
 from sanderling.storage.delta import Files
 from sanderling.storage.geoparquet import Form
 
+# Of the last store: how many readings of its object had been seen, where not every one is kept.
+SEEN = "__seen"
+# Its parts.
+BASE, DELTA = "base", "delta"
+
 
 class Tables:
-    """Readings by period, and keyframes by time."""
+    """Readings by period, keyframes by time, and the last store by kind."""
 
     def __init__(self, folder: Path, about: About):
         self.form = Form(about.stream, about.geometry)
         time, geometry = self.form.time, about.geometry
         self.readings = Files(folder / "readings", about.period, time, geometry)
+        self.last_form = Form(about.stream, about.geometry, (pa.field(SEEN, pa.int64()),))
+        self.last = Files(folder / "last", free_name("kind", about.stream), time, geometry)
         self.snapshots = Files(folder / "snapshots", free_name("at", about.stream), time, geometry)
 
     @property
     def all(self) -> tuple[Files, ...]:
-        return self.readings, self.snapshots
+        return self.readings, self.snapshots, self.last
 
     def create(self) -> None:
-        for files in self.all:
-            files.create(self.form.stored)
+        self.readings.create(self.form.stored)
+        self.snapshots.create(self.form.stored)
+        self.last.create(self.last_form.stored)

@@ -50,19 +50,22 @@ class Writer:
         found = self.tables.readings.told(run)
         return -1 if found is None else found
 
-    def append(self, tables: Sequence[pa.Table], up_to: int, tell: Mapping[str, int] | None = None) -> int:
-        """Adds all readings of the ticks since the last flush up to this one; how many there were.
+    def append(
+        self, tables: Sequence[pa.Table], up_to: int, tell: Mapping[str, int] | None = None
+    ) -> pa.Table:
+        """Adds all readings of the ticks since the last flush up to this one; those come back.
 
         `tables` have the columns of `Archive.schema`; their order, and that of the rows, is all the
         same. Each (time, key) is there once.
         """
         done = self.archived_to
-        if done is not None and up_to <= done and not tell:
-            return 0
         nothing = self.tables.form.readings.empty_table()
+        if done is not None and up_to <= done and not tell:
+            return nothing
         readings = pa.concat_tables([nothing, *(table.select(nothing.column_names) for table in tables)])
-        if done is not None:
-            readings = readings.filter(pa.array(int64_of(readings, TS) > done))
+        ts = int64_of(readings, TS)
+        is_new = ts <= up_to if done is None else (ts > done) & (ts <= up_to)
+        readings = readings if is_new.all() else readings.filter(pa.array(is_new))
         self._know_where(readings)
         crash.point("archive-before-write")
         files = list(self._written(readings, done, up_to))
@@ -70,7 +73,7 @@ class Writer:
         to = up_to if done is None else max(done, up_to)
         self.tables.readings.commit(files, tell={**self._begun(readings), ARCHIVED_TO: to, **(tell or {})})
         crash.point("archive-after-commit")
-        return int(readings.num_rows)
+        return readings
 
     def _begun(self, readings: pa.Table) -> dict[str, int]:
         """From when on times can be asked for: before the first reading there was nobody."""
