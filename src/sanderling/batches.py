@@ -71,7 +71,7 @@ class Kind(StrEnum):
         return kind
 
     # ----- from a source
-    READINGS = "readings", To.SHARDS, f"{TS} {ROW} {LATE}", "stream slice rows min_ts rises"
+    READINGS = "readings", To.SHARDS, f"{TS} {ROW} {LATE}", "stream slice rows min_ts rises filled met"
     # Readings of focal objects, for shards in which they do not live.
     FOCALS = "focals", To.SHARDS, f"{TS} {LATE}", "stream slice min_ts rises"
     LETTERS = "letters", To.DELIVERY, "reason file row raw", "stream slice"
@@ -97,7 +97,7 @@ class Kind(StrEnum):
     AHEAD_ROWS = "ahead", To.DELIVERY, ROW, "stream slice"
     # Readings of ticks that have closed, for the archive; behind the time stand all declared columns.
     ARCHIVED = "archived", To.DELIVERY, TS, "stream"
-    COUNTS = "counts", To.DELIVERY, "", "stream rows ticks closed_to furthest"
+    COUNTS = "counts", To.DELIVERY, "", "stream rows ticks closed_to furthest filled met"
     # ----- while a plan lives (route/controls.py); the first shard tells merge partitions what they need
     PLAN = "plan", To.SHARDS | To.MERGE, "", "version"
     ACTIVATE = "activate", To.SHARDS, "", "stream version"
@@ -151,5 +151,8 @@ class Batch:
     min_ts: int = NOTHING_YET  # of all readings of the slice, whichever shard they go to
     rises: dict[str, Rises] = field(default_factory=dict)  # by partition, what they do to its clock
     furthest: Furthest | None = None  # the reading that the clock has moved to
+    filled: list[str] = field(default_factory=list)  # columns that had a value in some reading
+    # Focal objects of whom there was a reading; where there are very many nobody asks.
+    met: list[str | int] = field(default_factory=list)
     reach: int = 0
     file: str = ""

@@ -60,7 +60,7 @@ def test_no_terminal_is_too_small(scene: Scene, width: int, height: int) -> None
 
 
 def test_before_the_first_batch_there_is_a_page_too() -> None:
-    assert "waiting for the first answers" in lines_at(Scene(demo_plan()), 80, 24)[-1]
+    assert "waiting for the first tick" in lines_at(Scene(demo_plan()), 80, 24)[-1]
 
 
 def test_the_demo_asks_in_every_way_there_is() -> None:

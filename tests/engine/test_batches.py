@@ -18,6 +18,8 @@ SOME: dict[str, Any] = {
     "str": "some",
     "int": 7,
     "bool": True,
+    "list[str]": ["x", "free"],
+    "list[str | int]": ["anna", 7],
     "Slice": Slice(3, "a", "/a", 1, 2, 4, True),
 }
 TYPES = {field.name: str(field.type) for field in fields(Batch)}

@@ -96,12 +96,14 @@ def gather(plan: Plan, batches: list[Batch], is_raw_wanted: bool = True) -> dict
 def arrivals_in(batches: Iterable[Batch]) -> dict[str, Arrivals]:
     """What came of rows, by stream."""
     found: dict[str, Arrivals] = {}
-    for batch in batches:
+    for batch in sorted(batches, key=lambda b: b.slice.number):  # so that the same letter is the first
         came = Arrivals()
         if batch.kind == Kind.COUNTS:
-            came = Arrivals(batch.rows, furthest=batch.furthest)
+            came = Arrivals(batch.rows, furthest=batch.furthest, filled=[*batch.filled], met=[*batch.met])
         elif batch.kind == Kind.LETTERS:
             came.ahead = pc.sum(pc.equal(batch.table.column("reason"), Kind.AHEAD_ROWS)).as_py() or 0
+            came.unreadable = batch.table.num_rows - came.ahead
+            came.sample = _sample(batch.table)
         elif batch.kind in REFUSED:
             is_late = batch.kind == Kind.LATE_ROWS
             came.late, came.ahead = (batch.table.num_rows if is_it else 0 for is_it in (is_late, not is_late))
@@ -109,6 +111,16 @@ def arrivals_in(batches: Iterable[Batch]) -> dict[str, Arrivals]:
             continue
         found.setdefault(batch.stream, Arrivals()).add(came)
     return found
+
+
+def _sample(letters: pa.Table) -> str:
+    """The first of them, for people."""
+    unreadable = (
+        letters.filter(pc.not_equal(letters.column("reason"), Kind.AHEAD_ROWS)).slice(0, 1).to_pylist()
+    )
+    return "".join(
+        f"{one['reason']} in row {one['row']} of {one['file']}: {one['detail']}" for one in unreadable
+    )
 
 
 def failures_in(batches: Iterable[Batch]) -> list[dict[str, Any]]:

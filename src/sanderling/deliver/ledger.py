@@ -16,7 +16,9 @@ import numpy.typing as npt
 
 from sanderling.clock import Furthest
 from sanderling.deliver.counts import Counts
+from sanderling.deliver.warnings import refusals_in, warnings_of
 from sanderling.figures.arrivals import Arrivals
+from sanderling.plans.plan import Plan
 from sanderling.state.sealed import broken, read_json, write_json
 
 I64 = npt.NDArray[np.int32] | npt.NDArray[np.int64]
@@ -90,23 +92,29 @@ class Ledger:
         for stream, came in arrivals.items():
             self.arrivals.setdefault(stream, Arrivals()).add(came)
 
-    def totals(self, names: list[str]) -> Totals:
-        """By name; a query registered again under its name goes on counting, one that never matched has 0."""
+    def totals(self, names: list[str], plan: Plan | None = None) -> Totals:
+        """By name; a query registered again under its name goes on counting, one that never matched has 0.
+
+        With its `plan`, what whoever started the run should look at is among the warnings.
+        """
         updates = {name: [0, 0] for name in names}
         for column, counts in enumerate((self.counts.came, self.counts.went)):
             for name, count in zip(names, counts.tolist(), strict=False):
                 updates[name][column] += count
-        warnings = [came.warning(stream) for stream, came in sorted(self.arrivals.items())]
+        told = self.counts.came + self.counts.went
+        warnings = refusals_in(self.arrivals) if plan is None else warnings_of(plan, self.arrivals, told)
         warnings += [f"session.state_failed: the pattern {name}: {why}" for name, why in self.failed.items()]
-        return Totals(self.rows, self.ticks, self.letters, updates, [w for w in warnings if w is not None])
+        return Totals(self.rows, self.ticks, self.letters, updates, warnings)
 
 
-def _arrivals(furthest: list[Any] | None, **counts: int) -> Arrivals:
+def _arrivals(furthest: list[Any] | None, **counts: Any) -> Arrivals:
     return Arrivals(**counts, furthest=None if furthest is None else Furthest(*furthest))
 
 
 def _refuse_other_types(ledger: Ledger) -> None:
-    counted = [n for came in ledger.arrivals.values() for n in (came.rows, came.late, came.ahead)]
+    counted = [
+        n for came in ledger.arrivals.values() for n in (came.rows, came.late, came.ahead, came.unreadable)
+    ]
     for counts in (ledger.sizes, ledger.sums, ledger.rows, ledger.ticks, ledger.letters):
         counted += counts.values()
     if not all(isinstance(n, int) for n in counted):

@@ -43,7 +43,7 @@ def page(scene: Scene, alive: int, width: int, height: int) -> Text:
 
 def foot(scene: Scene, alive: int) -> str:
     if not scene.began_at:
-        return f"waiting for the first answers · {alive:,} objects alive · Ctrl-C ends"
+        return f"waiting for the first tick · {alive:,} objects alive · Ctrl-C ends"
     p50, p99 = scene.latency_s()
     return (
         f"{scene.readings_a_second():,.0f} readings/s · latency p50 {p50:.1f} s, p99 {p99:.1f} s · "
@@ -58,7 +58,10 @@ def _heads(ticks: int) -> Text:
 
 
 def _numbers(scene: Scene, name: str, ticks: int) -> Text:
-    line = Text(f"{name:<{NAME_WIDTH}}", "bold").append(f"{scene.held[name]:>{SIZE_WIDTH},}", "cyan")
+    line = Text(f"{name:<{NAME_WIDTH}}", "bold")
+    if not scene.began_at:
+        return line.append(f"{'…':>{SIZE_WIDTH}}", "dim")  # a 0 would say that nobody is in it
+    line.append(f"{scene.held[name]:>{SIZE_WIDTH},}", "cyan")
     for changes in scene.recent[-ticks:]:
         came, went = changes[name, 1], changes[name, -1]
         lost = "   " if name in scene.triggers else f" −{went}"  # an alert is never taken back

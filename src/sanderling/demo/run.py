@@ -153,6 +153,8 @@ def _say_ticks(scene: Scene, console: Console) -> None:
 
 def _show(scene: Scene, feed: Feed, session: Session, console: Console, is_over: Callable[[], bool]) -> None:
     """The page on a terminal, elsewhere a line a tick."""
+    if not console.is_terminal:
+        console.print("waiting for the first tick")
     with Live(console=console, auto_refresh=False) if console.is_terminal else nullcontext() as live:
         while session.is_running and feed.failure is None and not is_over():
             time.sleep(SECONDS_BETWEEN_LOOKS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sanderling.clock import Furthest, show_time
 
@@ -15,6 +15,10 @@ class Arrivals:
     late: int = 0
     ahead: int = 0
     furthest: Furthest | None = None
+    unreadable: int = 0  # dead letters of other reasons
+    sample: str = ""  # one of them
+    filled: list[str] = field(default_factory=list)  # columns that have had a value
+    met: list[str | int] = field(default_factory=list)  # focal objects of whom there was a reading
 
     def add(self, other: Arrivals) -> None:
         """What came after this."""
@@ -22,6 +26,10 @@ class Arrivals:
         self.late += other.late
         self.ahead += other.ahead
         self.furthest = other.furthest or self.furthest
+        self.unreadable += other.unreadable
+        self.sample = self.sample or other.sample
+        self.filled = sorted({*self.filled, *other.filled})
+        self.met = sorted({*self.met, *other.met}, key=str)
 
     def warning(self, stream: str) -> str | None:
         """Whom to look at where more than half were refused, and what may help."""
@@ -31,6 +39,8 @@ class Arrivals:
         if 2 * self.ahead > self.rows:
             hint = "let ahead = '…' be longer than its gaps, and look at the clock on the wall"
             return f'{self.ahead:,} of {self.rows:,} readings of "{stream}" were ahead: {self._clock}; {hint}'
+        if 2 * self.unreadable > self.rows:
+            return f'{self.unreadable:,} of {self.rows:,} rows of "{stream}" are dead letters: {self.sample}'
         return None
 
     @property

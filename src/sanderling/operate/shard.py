@@ -81,7 +81,9 @@ class Shard:
             if self.number == 0:
                 rows, ticks = sum(b.rows for b in mine), stream.ticks_closed() - ticks
                 counts = Batch(Kind.COUNTS, stream=name, rows=rows, ticks=ticks, closed_to=stream.told_to)
-                out.append(replace(counts, furthest=stream.furthest))
+                filled = sorted({name for b in mine for name in b.filled})
+                met = sorted({key for b in mine for key in b.met}, key=str)
+                out.append(replace(counts, furthest=stream.furthest, filled=filled, met=met))
             out += stream.past.archived()
         for name, stream in self.streams.items():
             times = [self.streams[other].told_to for other in self.partners.get(name, ())]

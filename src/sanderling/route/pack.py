@@ -11,6 +11,7 @@ from functools import partial
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sanderling.arrays import I64
 from sanderling.batches import ROW, TS, Batch, Kind, Slice
@@ -22,6 +23,10 @@ from sanderling.route.keys import Keys
 from sanderling.route.partitions import seen_in
 
 _FOCALS: dict[str, tuple[pa.Array, Keys]] = {}  # by stream, those that were asked for last
+
+
+# Of so many focal objects it is told which were heard of.
+MOST_MET = 100
 
 
 def shard_of(keys: pa.Array, n_shards: int) -> I64:
@@ -63,9 +68,11 @@ def pack(
     keys = table.column(stream.key)
     flat = keys.chunk(0) if keys.num_chunks else pa.array([], keys.type)
     home = shard_of(flat, n_shards)
+    filled = [c.name for c in stream.columns if c.name in table.column_names and _has_value(table, c.name)]
+    met = focals.filter(pc.is_in(focals, flat)).to_pylist() if 0 < len(focals) <= MOST_MET else []
     for shard in range(n_shards):
         mine = table.filter(pa.array(home == shard)) if n_shards > 1 else table
-        yield shard, of_slice(Kind.READINGS, mine, rows=ingested.rows)
+        yield shard, of_slice(Kind.READINGS, mine, rows=ingested.rows, filled=filled, met=met)
     if len(focals):
         is_focal = _numbered(stream.name, focals).find(flat) >= 0
         narrow = table.select([*focal_columns(stream), *seen.columns])
@@ -77,6 +84,10 @@ def pack(
     if ingested.letters.num_rows:
         letters = Batch(Kind.LETTERS, ingested.letters, stream.name, slice=piece)
         yield piece.number % n_shards, letters
+
+
+def _has_value(table: pa.Table, name: str) -> bool:
+    return bool(table.column(name).null_count < table.num_rows)
 
 
 def shard_schema(plan: StreamPlan) -> pa.Schema:

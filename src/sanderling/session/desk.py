@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as TooLate
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -27,6 +28,7 @@ from sanderling.plans.nodes import is_told_only
 from sanderling.plans.plan import ALWAYS, Plan, Template
 from sanderling.route.controls import activate, announce, ask, mark, recall
 from sanderling.route.parcels import parcel_of
+from sanderling.session.metrics import Metrics
 from sanderling.session.reader import Listener, Reader
 from sanderling.session.rows import signed, unsigned
 from sanderling.session.subscription import Subscription
@@ -61,6 +63,7 @@ class Desk:
         self._subscribed: dict[int, list[Reader]] = {}
         self._listeners: list[Listener] = []
         self.figures = Tally()  # of this run
+        self.metrics = Metrics()  # the same
 
     @property
     def told(self) -> int:
@@ -87,6 +90,10 @@ class Desk:
             blobs = pa.array([parcel_of(b) for b in batches], pa.binary())
             self._control.write(self._next, pa.table({"blob": blobs}, schema=BLOB))
             self._next += 1
+
+    def measured(self) -> dict[str, Any]:
+        """What has been done since the session was connected."""
+        return self.metrics.shown(self._plan, self.figures.arrivals)
 
     # ----- names
 
@@ -212,6 +219,7 @@ class Desk:
         for batch in (b for b in batches if b.kind == Kind.FIGURES):
             self.figures.take(batch.shard, batch.table)
         self.figures.arrive(arrivals_in(batches))
+        self.metrics.take(batches)
         marks = [b for b in batches if b.kind == Kind.MARK]
         for number_asked in [m.ask for m in marks]:
             if (then := self._asked.pop(number_asked, None)) is not None:

@@ -19,7 +19,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -30,6 +30,7 @@ from sanderling.ask.question import question_of
 from sanderling.catalog import Stream
 from sanderling.deliver.courier import Courier
 from sanderling.deliver.sinks.sink import Sink
+from sanderling.deliver.status import Status
 from sanderling.errors import ConfigError, SanderlingError, SessionError, StateError, did_you_mean
 from sanderling.ingest.files import refuse_no_folder
 from sanderling.language import parse_script
@@ -386,6 +387,15 @@ class Session:
         self, kind: type[BaseException] | None, e: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stop()
+
+    @property
+    def progress(self) -> Status:
+        """How far it is; `print(session.progress)` says it in words."""
+        return self._desk.metrics.status
+
+    def metrics(self) -> dict[str, Any]:
+        """Since it was connected: rows, ticks, lag, dead letters by reason, + and − by query, warnings."""
+        return self._desk.measured()
 
     # ----- what comes out
 

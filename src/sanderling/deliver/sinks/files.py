@@ -149,7 +149,7 @@ class Delivery:
         crash.point("after-ledger")
 
     def totals(self) -> Totals:
-        return self.ledger.totals(self.plan.queries.names.to_pylist())
+        return self.ledger.totals(self.plan.queries.names.to_pylist(), self.plan)
 
     def finish(self) -> None:
         """The input has ended: the targets appear under their names. Killed here, a restart goes on here."""

@@ -12,7 +12,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from sanderling.batches import Batch
-from sanderling.deliver.changes import UpdateLines, arrivals_in, gather, letter_lines
+from sanderling.deliver.changes import UpdateLines, arrivals_in, failures_in, gather, letter_lines
 from sanderling.deliver.ledger import Ledger, Totals
 from sanderling.deliver.lock import locked
 from sanderling.deliver.render import text_of
@@ -94,6 +94,8 @@ class Following:
                 self.files.append(LETTERS, letter_lines(change.ordered_letters()).chunks)
             counted(self.ledger, self.plan, name, change)
         self.ledger.arrive(arrivals_in(batches))
+        for row in failures_in(batches):
+            self.ledger.failed[str(self.plan.queries.names[row["query"]])] = row["message"]
         self.ledger.batch, self.ledger.sizes = number, self.files.sizes()
         self.ledger.sums = dict(self.files.sums)
         self.ledger.save()
@@ -127,7 +129,7 @@ class Following:
             os.replace(path, target / path.parent.name / path.name)
 
     def totals(self) -> Totals:
-        return self.ledger.totals(self.plan.queries.names.to_pylist())
+        return self.ledger.totals(self.plan.queries.names.to_pylist(), self.plan)
 
     def close(self) -> None:
         if self._beside is not None:
