@@ -191,6 +191,7 @@ def run(
             from sanderling.plan.explain.explain import explain_query
             from sanderling.plan.planner import Planner
             from sanderling.settings import Settings
+            from sanderling.spark.archives import erase_alone
             from sanderling.spark.follow import follow_plan
             from sanderling.spark.run import RunOptions, run_plan
             from sanderling.spark.session import end_java
@@ -202,6 +203,8 @@ def run(
             for table in planner.tables.values():
                 for note in table.notes:
                     say(stderr, f"table {table.name}: {note}")
+            for erasure in planner.erasures:
+                erase_alone(erasure.archiving, erasure.keys)
             settings, plan = Settings(is_counted=bool(planner.analyzed)), planner.plan()
             options = RunOptions(
                 targets, master, shards, checkpoint, settings, progress, data=data, states=kinds

@@ -14,14 +14,14 @@ from sanderling.storage.archive import Archive
 from tests.session.cars import SECOND, Cars
 
 
-def same_program(spark: SparkSession, cars: Cars, work: Path, past: Path) -> Session:
-    """What a user's program says each time it starts."""
+def same_program(spark: SparkSession, cars: Cars, work: Path | None, past: Path) -> Session:
+    """What a user's program says each time it is to start."""
     session = sanderling.connect(spark, work, shards=2)
     frame = cars.frame(spark).withColumnRenamed("the `id`", "id")
     session.stream(frame, name="cars", key="id", time="when", location=("x", "y"), gone="left")
     session.execute(f"CREATE ARCHIVE past OF cars WITH (path = '{past}', flush = '5 seconds')")
     session.execute("REGISTER QUERY depot AS SELECT id FROM cars INSIDE (0, 0, 3, 3)")
-    return session.start()
+    return session
 
 
 def kept(past: Path) -> list[tuple[str, int, float, float, bool]]:
@@ -34,25 +34,25 @@ def kept(past: Path) -> list[tuple[str, int, float, float, bool]]:
 def test_a_session_is_archived_and_goes_on(spark: SparkSession, tmp_path: Path) -> None:
     cars, work, past = Cars(tmp_path / "cars"), tmp_path / "work", tmp_path / "past"
     first = [("b", 1000, 2.0, 2.0, False), ("a", 1001, 1.0, 1.5, False), ("a", 1004, 9.0, 1.0, True)]
-    with same_program(spark, cars, work, past) as session:
+    with same_program(spark, cars, work, past).start() as session:
         with pytest.raises(QueryError) as refused:
             session.execute("DROP ARCHIVE past")
         assert refused.value.code == "query.already_running"
-        with sanderling.connect(spark, shards=2) as other, pytest.raises(StateError) as taken:
-            other.stream(cars.frame(spark).withColumnRenamed("the `id`", "id"), name="cars", key="id",
-                         time="when", location=("x", "y"), gone="left")  # fmt: skip
-            other.execute(f"CREATE ARCHIVE past OF cars WITH (path = '{past}', flush = '5 seconds')")
+        with same_program(spark, cars, None, past) as other, pytest.raises(StateError) as taken:
             other.start()
         assert taken.value.code == "state.in_use"
         cars.come(*first)
         cars.come(("a", 1007, 1.0, 1.0, False))
         session.process_all()
     assert kept(past) == first, "the last tick is open"
-    with same_program(spark, cars, work, past) as session:
+    with same_program(spark, cars, work, past).start() as session:
         cars.come(("b", 1012, 0.5, 0.5, False), ("a", 1012, 0.5, 0.25, False))
         cars.come(("a", 1020, 1.0, 1.0, False))
         session.process_all()
         listing = session.execute("DESCRIBE ARCHIVE past")
     more = [("a", 1007, 1.0, 1.0, False), ("a", 1012, 0.5, 0.25, False), ("b", 1012, 0.5, 0.5, False)]
     assert kept(past) == [*first, *more]
+    with same_program(spark, cars, None, past) as session:
+        session.execute("DELETE FROM ARCHIVE past WHERE id = 'a'")
+    assert kept(past) == [row for row in (*first, *more) if row[0] != "a"]
     assert listing is not None and listing.column("property").to_pylist()[0] == "stream"

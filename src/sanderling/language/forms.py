@@ -43,6 +43,7 @@ FORMS: dict[tuple[str, ...], str] = {
         "and a name"
     ),
     ("INSERT",): "write INSERT INTO table [(column, …)] VALUES (constant, …), …",
+    ("DELETE", "FROM", "ARCHIVE"): "write DELETE FROM ARCHIVE name WHERE key = 'an object'",
     ("DELETE",): "write DELETE FROM table [WHERE condition]",
     ("REFRESH",): "write REFRESH TABLE and its name",
     ("SHOW",): (
@@ -79,4 +80,9 @@ def form_of(tokens: Sequence[Token]) -> str:
             (i for i, word in enumerate(words[1:], 1) if (word,) in FORMS or word == "REGISTER"), None
         )
         words = words[inner:] if inner else words
-    return FORMS.get(tuple(words[:2])) or FORMS.get(tuple(words[:1])) or STATEMENTS
+    return (
+        FORMS.get(tuple(words[:3]))
+        or FORMS.get(tuple(words[:2]))
+        or FORMS.get(tuple(words[:1]))
+        or STATEMENTS
+    )

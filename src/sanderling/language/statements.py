@@ -244,6 +244,16 @@ class CreateArchive:
 
 
 @dataclass(frozen=True, slots=True)
+class DeleteFromArchive:
+    """All readings of these objects, for ever."""
+
+    name: Name
+    column: Name
+    keys: tuple[Value, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class CreateRegion:
     name: Name
     coverage: Coverage
@@ -488,6 +498,7 @@ Statement = (
     | CreateTable
     | CreateRegion
     | CreateArchive
+    | DeleteFromArchive
     | TableChange
     | Drop
     | Show

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+
+import pyarrow as pa
 
 from sanderling.catalog import Archiving, Names, Stream
 from sanderling.clock import show_duration, show_time
 from sanderling.errors import QueryError, did_you_mean
 from sanderling.ingest.files import place_to_write
-from sanderling.language.statements import CreateArchive, Drop, Value
+from sanderling.language.statements import CreateArchive, DeleteFromArchive, Drop, Value
 from sanderling.plan.build.build import all_columns
 from sanderling.plan.declarations import Declarations
 from sanderling.plan.listing import Listing
@@ -23,6 +25,14 @@ MINUTE_US, HOUR_US = 60_000_000, 3_600_000_000
 # Delta takes no name of a column with one of these as it is, nor Parquet one with a dot.
 NOT_TAKEN = frozenset(" ,;{}()\n\t=.`")
 DETAILS, LATE = ("readings", "snapshots"), ("drop", "keep")
+
+
+@dataclass(frozen=True, slots=True)
+class Erasure:
+    """Of these objects nothing is to be left in an archive."""
+
+    archiving: Archiving
+    keys: pa.Array
 
 
 class Archives:
@@ -102,6 +112,25 @@ class Archives:
     def _archived(self, part: StreamPlan) -> StreamPlan:
         found = self.of(part.stream.name)
         return part if found is None else replace(part, archive=found, kept=all_columns(part.stream))
+
+
+def erasure_of(archiving: Archiving, statement: DeleteFromArchive, text: str) -> Erasure:
+    """DELETE FROM ARCHIVE … WHERE key = …, checked."""
+    declarations, stream = Declarations(text), archiving.stream
+    if statement.column.text.casefold() != stream.key.casefold():
+        message = f'objects are deleted by their key, "{stream.key}", and as a whole'
+        raise declarations.refuse(
+            "query.unsupported", message, f"WHERE {stream.key} = …", statement.column.span
+        )
+    wanted = str if stream.key_type.name == "STRING" else int
+    for key in statement.keys:
+        if type(key.value) is not wanted:
+            message, hint = f'"{stream.key}" is {stream.key_type.name}', f"write a {stream.key_type.name}"
+            raise declarations.refuse("query.wrong_type", message, hint, key.span)
+    try:
+        return Erasure(archiving, pa.array([key.value for key in statement.keys], stream.key_type.arrow))
+    except (OverflowError, pa.ArrowInvalid):  # no object can have it
+        return Erasure(archiving, pa.nulls(0, stream.key_type.arrow))
 
 
 def shown(archives: Iterable[Archiving]) -> Listing:

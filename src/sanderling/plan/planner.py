@@ -30,6 +30,7 @@ from sanderling.language.statements import (
     CreateTable,
     CreateTrigger,
     DeleteFrom,
+    DeleteFromArchive,
     DescribeArchive,
     DescribeDeclared,
     DescribeQuery,
@@ -49,7 +50,7 @@ from sanderling.language.statements import (
     TableChange,
     Value,
 )
-from sanderling.plan.archives import Archives
+from sanderling.plan.archives import Archives, Erasure, erasure_of
 from sanderling.plan.archives import described as described_archive
 from sanderling.plan.archives import shown as shown_archives
 from sanderling.plan.build.build import build_plan
@@ -104,6 +105,7 @@ class Planner:
         # What operators have done so far, where something runs; without, EXPLAIN ANALYZE waits for the end.
         self.figures: Tally | None = None
         self.analyzed: list[str] = []
+        self.erasures: list[Erasure] = []  # to be done by whoever runs statements
         # Who takes a SELECT by itself, with the script's text and the time that stands before it.
         self.asked: Callable[[Ask, str, Value | None], None] | None = None
         self._names: dict[str, Names[Any] | Queries] = {
@@ -208,6 +210,9 @@ class Planner:
                 self._archives.create(statement, text)
             case DescribeArchive():
                 return described_archive(self._known(self._archives.names, "archive", statement, text))
+            case DeleteFromArchive():
+                archive = self._known(self._archives.names, "archive", statement, text)
+                self.erasures.append(erasure_of(archive, statement, text))
             case InsertInto() | DeleteFrom() | RefreshTable():
                 self._change_table(statement, text, at)
             case RegisterQuery() | CreateTrigger() | RegisterPattern():
@@ -263,6 +268,7 @@ class Planner:
     def all_or_nothing(self) -> Iterator[None]:
         """If one of several statements is refused, none of them was there."""
         names, queries = [n for n in self._names.values() if isinstance(n, Names)], self.queries.mark()
+        erasures = list(self.erasures)
         marks = [n.mark() for n in names]
         try:
             yield
@@ -270,6 +276,7 @@ class Planner:
             for name, mark in zip(names, marks, strict=True):
                 name.back_to(mark)
             self.queries.back_to(queries)
+            self.erasures = erasures
             self._selects.forget()
             raise
 
@@ -306,7 +313,7 @@ class Planner:
 
     def _known(
         self, names: Names[Any] | Queries, kind: str,
-        statement: Drop | Describing | Explain | TableChange | Replace,
+        statement: Drop | Describing | Explain | TableChange | DeleteFromArchive | Replace,
         text: str,
     ) -> Any:  # fmt: skip
         name = statement.name

@@ -58,7 +58,7 @@ from sanderling.session.posting import Posting, folder_of
 from sanderling.session.state import State, as_data, brought, of_data
 from sanderling.session.subscription import Subscription
 from sanderling.settings import Settings
-from sanderling.spark.archives import Archives, archives_of
+from sanderling.spark.archives import Archives, archives_of, erase_alone
 from sanderling.spark.checkpoint import agree, digest_of, session_note, working_in
 from sanderling.spark.faults import not_writable
 from sanderling.spark.lasting import LastingQuery
@@ -158,12 +158,21 @@ class Session:
                 return None  # done before the restart
             with self._tables.all_or_nothing():
                 change = self._living.execute(sql)
+            self._erase()
             with self._written_down():
                 self._note(Line(SAID, sql, self._digest(change)), change)
                 if self._runtime.query is not None and change.growth is not None:
                     self._desk.announce(change.version)
                 self._tell_notes()
             return _as_table(change.listings)
+
+    def _erase(self) -> None:
+        """What statements delete from archives; said again after a kill it is done again."""
+        erasures, self._living.erasures = self._living.erasures, []
+        for erasure in erasures:
+            is_ours = self._archives is not None and self._archives.erase(erasure.archiving, erasure.keys)
+            if not is_ours:
+                erase_alone(erasure.archiving, erasure.keys)
 
     def _tell_notes(self) -> None:
         """What was done to rows of tables that could not be as they are; once."""
@@ -492,6 +501,7 @@ class Session:
                 raise _changed(line)
             self._desk.turn(change)
             self._keep(change)
+        self._living.erasures = []  # they have been done
         self._tables.forget_rest()
         for plans in (self._plans, self._named):
             plans.forget_after(self._living.version if self._living.is_started else -1)

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 
+import pyarrow as pa
+
+from sanderling.catalog import Archiving
 from sanderling.deliver.changes import step_back
 from sanderling.deliver.lock import locked
 from sanderling.errors import ConfigError
 from sanderling.plans.plan import Plan
 from sanderling.state.sealed import read_json, write_json
+from sanderling.storage.about import NAME
+from sanderling.storage.erase import erase
 from sanderling.storage.flusher import Flusher
 from sanderling.storage.writer import Writer
 
@@ -23,6 +28,13 @@ class Archives:
 
     def __init__(self, flushers: list[Flusher]):
         self.sinks = flushers
+
+    def erase(self, archiving: Archiving, keys: pa.Array) -> bool:
+        """Of these objects nothing is left; whether this archive is among ours."""
+        mine = [f.writer for f in self.sinks if f.writer.folder == Path(archiving.path)]
+        for writer in mine:
+            erase(writer, keys)
+        return bool(mine)
 
     def finish(self) -> None:
         """All that has closed is in them, safely, when this returns."""
@@ -38,12 +50,25 @@ def archives_of(plan: Plan, work: Path) -> Iterator[Archives]:
         for archiving in (part.archive for part in plan.streams if part.archive is not None):
             folder = Path(archiving.path)
             _make(folder)
-            refusal = f"the archive in {folder} is being written"
-            held.enter_context(locked(folder, refusal, "wait for it, or name another folder"))
+            held.enter_context(_held(folder))
             flusher = Flusher(Writer(folder, archiving), _run_of(work), step_back)
             held.callback(flusher.close)
             flushers.append(flusher)
         yield Archives(flushers)
+
+
+def erase_alone(archiving: Archiving, keys: pa.Array) -> None:
+    """The same where nothing runs that writes it."""
+    folder = Path(archiving.path)
+    if not (folder / NAME).exists():
+        return
+    with _held(folder):
+        erase(Writer(folder, archiving), keys)
+
+
+def _held(folder: Path) -> AbstractContextManager[None]:
+    refusal = f"the archive in {folder} is being written"
+    return locked(folder, refusal, "wait for it, or name another folder")
 
 
 def _make(folder: Path) -> None:

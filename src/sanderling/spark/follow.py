@@ -15,6 +15,7 @@ from sanderling.deliver.log import Log
 from sanderling.deliver.sinks.following import Following
 from sanderling.deliver.status import FOLLOWING, STARTING, Status
 from sanderling.plans.plan import Plan
+from sanderling.spark.archives import archives_of
 from sanderling.spark.checkpoint import agree, note_of, refuse_lost_ledger, working_in
 from sanderling.spark.plans import PlanFolder
 from sanderling.spark.run import RunOptions, RunSummary, TimedSink, told_of_files
@@ -92,17 +93,20 @@ def _stream(
     layout = Layout(plan, plans, runtime.shards, runtime.work, options.settings, is_living=False)
     watched, is_told = source.watched(options.settings), False
     show = options.progress or (lambda status: None)
-    try:
-        with runtime.in_our_words(runtime.log if options.checkpoint else None):
-            query = runtime.start(layout, [source], [sink], TRIGGER)
-            while not is_over(now := status()):
-                show(now)
-                if query.awaitTermination(SECONDS_BETWEEN_LOOKS):
-                    break
-                for note in (note for follower in watched for note in follower.notes()):
-                    show(Status(FOLLOWING, note=note))
-        is_told = True
-    finally:
-        runtime.stop(is_settled=is_told)
+    with archives_of(plan, runtime.work) as archives:
+        try:
+            with runtime.in_our_words(runtime.log if options.checkpoint else None):
+                query = runtime.start(layout, [source], [sink, *archives.sinks], TRIGGER)
+                while not is_over(now := status()):
+                    show(now)
+                    if query.awaitTermination(SECONDS_BETWEEN_LOOKS):
+                        break
+                    for note in (note for follower in watched for note in follower.notes()):
+                        show(Status(FOLLOWING, note=note))
+            is_told = True
+        finally:
+            runtime.stop(is_settled=is_told)
+        if is_told and runtime.failure is None:
+            archives.finish()
     if runtime.failure is not None:
         raise runtime.failure

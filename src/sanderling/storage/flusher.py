@@ -134,8 +134,9 @@ class Flusher:
         while (flush := self._queue.get()) is not None:
             try:
                 if self._failure is None:
-                    self._write(flush)
-                    tending.tend()
+                    with self.writer.turn:
+                        self._write(flush)
+                        tending.tend()
             except BaseException as e:  # whoever delivers the next batch, or waits for the end, is told
                 self._failure = e
             self._queue.task_done()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -118,6 +118,12 @@ class Form:
         """A file as it was written, or some of its row groups."""
         with pq.ParquetFile(path) as opened:
             return self.unpacked(opened.read() if groups is None else opened.read_row_groups(groups))
+
+    def row_groups(self, path: Path) -> Iterator[pa.Table]:
+        """A file one row group after the other."""
+        with pq.ParquetFile(path) as opened:
+            for number in range(opened.metadata.num_row_groups):
+                yield self.unpacked(opened.read_row_group(number))
 
     def write(self, folder: Path, path: str, part: str, groups: Iterable[pa.Table]) -> File:
         """Tables of readings, each in row groups of its own; safely on disk when this returns."""

@@ -36,7 +36,7 @@ class Tending:
     def __init__(self, writer: Writer):
         self.writer, self.tables = writer, writer.tables
         self._archiving = writer.about.archiving
-        self._vacuumed_at = time.monotonic()
+        self._vacuumed_at = -SECONDS_BETWEEN_VACUUMS
         self._seen: tuple[int, int] | None = None  # how many periods had closed, and were old
 
     def tend(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -37,6 +38,7 @@ class Writer:
     def __init__(self, folder: Path, archiving: Archiving):
         """Goes on with what is there, if it is of the same stream."""
         self.folder = folder
+        self.turn = threading.RLock()  # of those who write: flushes, what tends them, and who erases
         self.about = _about_of(folder, archiving)
         self.tables = Tables(folder, self.about)
         self.tables.create()

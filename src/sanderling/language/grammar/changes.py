@@ -8,7 +8,16 @@ from __future__ import annotations
 from sqlglot.tokenizer_core import Token, TokenType
 
 from sanderling.language.grammar.mixin import Mixin
-from sanderling.language.statements import Cell, DeleteFrom, InsertInto, Name, RefreshTable, Span, TableChange
+from sanderling.language.statements import (
+    Cell,
+    DeleteFrom,
+    DeleteFromArchive,
+    InsertInto,
+    Name,
+    RefreshTable,
+    Span,
+    TableChange,
+)
 
 CONSTANTS = {TokenType.TRUE: True, TokenType.FALSE: False, TokenType.NULL: None}
 FIRST_WORDS = ("INSERT", "DELETE", "REFRESH")
@@ -17,7 +26,7 @@ FIRST_WORDS = ("INSERT", "DELETE", "REFRESH")
 class ChangeParser(Mixin):
     """Reads changes of tables from the token stream; to be mixed into a sqlglot parser."""
 
-    def _parse_table_change(self, first: Token) -> TableChange:
+    def _parse_table_change(self, first: Token) -> TableChange | DeleteFromArchive:
         self._advance()
         match first.text.upper():
             case "INSERT":
@@ -60,8 +69,11 @@ class ChangeParser(Mixin):
         value = self._value("a constant or a coverage")
         return Cell(value.value, value.span)
 
-    def _parse_delete(self, first: Token) -> DeleteFrom:
+    def _parse_delete(self, first: Token) -> DeleteFrom | DeleteFromArchive:
         self._expect(self._match_text_seq("FROM"), "FROM")
+        if self._match_text_seq("ARCHIVE"):
+            erased: DeleteFromArchive = self._parse_delete_from_archive(first)
+            return erased
         name = self._name("a table's name")
         where = self._parse_where()
         return DeleteFrom(name, where.this if where else None, self._span_from(first))

@@ -64,6 +64,7 @@ class Mixin:
     _pattern_step: Any
     _refuse_options: Any
     _points: Any
+    _parse_delete_from_archive: Any
     _parse_given: Any
     _parse_persistency: Any
     _parse_select_here: Any

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from sanderling.errors import QueryError, SanderlingError, ServerError
 from sanderling.language.statements import (
     At,
+    CreateArchive,
     CreateStream,
     CreateTable,
     CreateTrigger,
@@ -34,7 +35,7 @@ QUERY_KINDS = ("QUERY", "TRIGGER", "PATTERN")
 ASKING = (Show, DescribeQuery, DescribeRegion, Explain)
 REGISTRATIONS = (RegisterQuery, CreateTrigger, RegisterPattern)
 FOR_CLIENTS = (*REGISTRATIONS, *ASKING)
-READS_FILES = (CreateTable, RegisterQueries, RefreshTable)
+READS_FILES = (CreateTable, CreateArchive, RegisterQueries, RefreshTable)
 # Names that the server gives to queries of its own.
 OWN = "sanderling:"
 
