@@ -1,4 +1,4 @@
-"""The command line: run, ask, serve, explain, simulate, demo."""
+"""The command line: shell, run, ask, serve, explain, simulate, demo."""
 
 from __future__ import annotations
 
@@ -447,6 +447,27 @@ def serve(
             tuple(allow_origin or ()), checkpoint, keep, master, shards, data, states, postgres,
         )  # fmt: skip
         run_server(text, options, lambda said: print(said, flush=True))
+
+
+@app.command()
+def shell(
+    address: Annotated[
+        str | None, typer.Argument(help="a server, as it says where it is; without one, a session of its own")
+    ] = None,
+    script: Annotated[Path | None, typer.Option(help="statements to begin with")] = None,
+    checkpoint: Annotated[Path | None, typer.Option(help="of a session of its own: where it is kept")] = None,
+    master: Annotated[str, typer.Option(help="Spark's master")] = "local[*]",
+    data: DataOption = None,
+) -> None:
+    """A terminal for SQL. SANDERLING_TOKEN is the token, if the address has none."""
+    refuse_no_folder(data)
+    from sanderling.shell.run import run_shell
+
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    width = None if sys.stdout.isatty() else 160
+    console = Console(highlight=False, width=width)
+    if not run_shell(address, "" if script is None else _read(script), master, checkpoint, data, console):
+        raise typer.Exit(1)
 
 
 def _roads(network: tuple[Path, Path] | None, seed: int) -> Network:

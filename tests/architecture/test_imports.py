@@ -71,6 +71,7 @@ ALLOWED: dict[str, set[str]] = {
         "arrays", "batches", "catalog", "clock", "deliver", "errors", "figures", "language", "plan", "plans",
         "relational", "session", "space", "state", "types",
     },
+    "shell": {"errors", "language", "session"},
     "simulate": {"arrays", "clock", "errors", "kernels", "relational"},
     "demo": {
         "batches", "clock", "deliver", "errors", "pipeline", "plan", "plans", "route", "session", "simulate",
@@ -80,7 +81,7 @@ ALLOWED: dict[str, set[str]] = {
     "progress": {"deliver"},
     "command": {
         "ask", "deliver", "demo", "errors", "ingest", "language", "plan", "progress", "server", "session",
-        "settings", "simulate", "spark", "state", "storage",
+        "settings", "shell", "simulate", "spark", "state", "storage",
     },
 }  # fmt: skip
 
@@ -104,6 +105,7 @@ OWNERS: dict[str, str] = {
     "starlette": "server/",
     "uvicorn": "server/",
     "pydantic": "server/",
+    "prompt_toolkit": "shell/",
 }
 EXCEPTIONS: dict[tuple[str, str], str] = {
     ("pyspark", "session/session.py"): "types only, under TYPE_CHECKING",
