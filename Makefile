@@ -1,6 +1,6 @@
 # Every task by name. `make` lists them; ARGS='…' is passed on: make demo ARGS='--seconds 20'
 .DEFAULT_GOAL := help
-.PHONY: help setup web browser demo test test-spark test-recovery test-worlds test-engine long style check bench accept lock clean
+.PHONY: help setup web browser demo test test-spark test-recovery test-worlds test-engine long style check bench accept package lock clean
 
 python := .venv/bin/python
 
@@ -74,6 +74,12 @@ bench: setup ## the benchmarks
 
 accept: setup ## rewrite the expected part of the test scripts, to be read as a diff
 	@$(python) -m pytest tests/scripts --accept $(ARGS)
+
+package: web ## a wheel in dist/, to be installed with pip anywhere
+	@rm -rf build
+	@$(python) -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .
+	@rm -rf build
+	@ls dist/*.whl
 
 lock: setup ## for maintainers: resolve pyproject.toml and requirements.in into requirements.lock
 	@$(python) -m pip install --quiet uv

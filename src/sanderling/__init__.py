@@ -13,6 +13,11 @@ __version__ = "0.1.0"
 __all__ = ["Session", "State", "connect"]
 
 
+def __dir__() -> list[str]:
+    """What there is, though it is imported when it is asked for."""
+    return sorted({*__all__, "__version__", "__doc__"})
+
+
 def __getattr__(name: str) -> Any:
     """Spark takes its time to import: not before somebody asks for a session."""
     if name == "connect":

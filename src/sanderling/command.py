@@ -24,6 +24,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+import sanderling
 from sanderling.deliver.targets import (
     refuse_at_the_end,
     refuse_no_file,
@@ -138,8 +139,18 @@ def _interruptible() -> Iterator[None]:
                 signal.signal(number, handler)
 
 
+def _say_version(is_wanted: bool) -> None:
+    if is_wanted:
+        print(f"sanderling {sanderling.__version__}")
+        raise typer.Exit
+
+
 @app.callback()
-def _about() -> None:
+def _about(
+    version: Annotated[
+        bool, typer.Option("--version", help="which version this is", callback=_say_version, is_eager=True)
+    ] = False,
+) -> None:
     """Continuous SQL over things that move, told as what changed: + a row came in, − a row went out."""
 
 
@@ -196,6 +207,7 @@ def run(
             from sanderling.spark.run import RunOptions, run_plan
             from sanderling.spark.session import end_java
 
+            _tell_first_use()
             planner = Planner(data=data)
             kinds, asked = _bring(planner, states), Asked(planner)
             for listing in planner.run_script(text):
@@ -291,6 +303,14 @@ def _answer(
         write_atomically(out, told)
     except OSError as e:
         raise ConfigError("config.not_writable", f"{out}: {e.strerror}", "check the path") from e
+
+
+def _tell_first_use() -> None:
+    """Where nothing has been compiled yet, it will be now, by whoever needs it first."""
+    from sanderling.kernels.kept import is_compiled
+
+    if not is_compiled():
+        say(stderr, "compiling its kernels, this once: it takes a minute or two more")
 
 
 @contextmanager
@@ -440,6 +460,8 @@ def serve(
     refuse_no_folder(data)
     with _interruptible():
         from sanderling.server.run import ServeOptions, run_server
+
+        _tell_first_use()
         from sanderling.server.shown.ground import Ground
 
         options = ServeOptions(
@@ -498,6 +520,8 @@ def demo(
     """A simulated city, live: in the terminal, and on a map."""
     with _interruptible():
         from sanderling.demo.run import Web, demo_settings, run_demo
+
+        _tell_first_use()
 
         # What is wrong with them is said before Spark starts.
         settings = demo_settings(objects, seed)

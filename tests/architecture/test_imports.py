@@ -80,8 +80,8 @@ ALLOWED: dict[str, set[str]] = {
     # how far a run is, on standard error
     "progress": {"deliver"},
     "command": {
-        "ask", "deliver", "demo", "errors", "ingest", "language", "plan", "progress", "server", "session",
-        "settings", "shell", "simulate", "spark", "state", "storage",
+        "ask", "deliver", "demo", "errors", "ingest", "kernels", "language", "plan", "progress", "server",
+        "session", "settings", "shell", "simulate", "spark", "state", "storage",
     },
 }  # fmt: skip
 

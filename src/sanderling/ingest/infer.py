@@ -78,7 +78,7 @@ def inferred_columns(
     files = unpack(find_files(path, data), folder_for_unpacking)
     if format == "parquet":
         parquet_header(files[0])  # says what is wrong with it
-        found = [Column(f.name, t) for f in pq.read_schema(files[0].path) if (t := _type_in_arrow(f.type))]
+        found = [Column(f.name, t) for f in pq.read_schema(files[0].path) if (t := type_in_arrow(f.type))]
     else:
         slicer = Slicer(files, format, WHOLE_BYTES if is_whole else SAMPLE_BYTES, SAMPLE_ROWS)
         step = slicer.next(slicer.first())
@@ -93,7 +93,7 @@ def inferred_columns(
     return tuple(roles.of(column) for column in usable)
 
 
-def _type_in_arrow(type_: pa.DataType) -> SqlType | None:
+def type_in_arrow(type_: pa.DataType) -> SqlType | None:
     if pa.types.is_dictionary(type_):
         type_ = type_.value_type
     return next(

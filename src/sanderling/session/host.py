@@ -163,8 +163,15 @@ def _outcome(before: dict[str, Member], now: dict[str, Member], listings: Sequen
 
 def _listing(shown: pa.Table) -> Listing:
     columns = tuple(shown.column_names)
-    rows = tuple(tuple(row.values()) for row in shown.to_pylist())
+    rows = tuple(tuple(map(_text, row.values())) for row in shown.to_pylist())
     return Listing("", columns, rows)
+
+
+def _text(value: object) -> str:
+    """As a listing shows it."""
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:.3f}" if isinstance(value, float) else str(value or "")
 
 
 __all__ = ["Host", "Outcome", "Seen", "statements_in"]

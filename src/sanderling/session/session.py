@@ -14,7 +14,7 @@ import re
 import sys
 import threading
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -45,12 +45,22 @@ from sanderling.language.statements import (
     Show,
     Value,
 )
+from sanderling.plan.explain.explain import FIGURES
 from sanderling.plan.grow.living import Change, LivingPlan
 from sanderling.plan.grow.table_changes import read_in
 from sanderling.plan.listing import Listing
 from sanderling.plan.once import OncePlanner
 from sanderling.session.arguments import folder, seconds, shown, text, whole, yes_or_no
 from sanderling.session.desk import Desk, names_in
+from sanderling.session.given import (
+    arrow_of,
+    columns_in,
+    has_regions,
+    is_table,
+    kept,
+    kept_features,
+    refuse_missing,
+)
 from sanderling.session.journal import SAID, STARTED, STATE, Journal, Line
 from sanderling.session.kept import KeptByShards
 from sanderling.session.kept_tables import KeptTables
@@ -70,6 +80,7 @@ from sanderling.spark.sources.find import Inputs, find_inputs
 from sanderling.spark.sources.frames import Frame, columns_of
 from sanderling.spark.sources.source import Layout, Source
 from sanderling.spark.sources.updates import Wanted, updates_of
+from sanderling.types import SqlType
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -195,13 +206,14 @@ class Session:
         self.execute(f"DROP QUERY {_quoted(name)}")
 
     def stream(
-        self, frame: DataFrame, *, name: str, key: str, time: str, location: tuple[str, str],
+        self, frame: DataFrame | Any, *, name: str, key: str, time: str, location: tuple[str, str],
         gone: str | None = None, tick: str = "1 second", lateness: str = "0 seconds",
         stale_after: str | None = None, partition: str | None = None, idle_after: str | None = None,
         ahead: str | None = AHEAD, globe: bool = False,
     ) -> None:  # fmt: skip
         """Declares a streaming DataFrame as a stream. After a restart it has to be given again.
 
+        Or a table of pandas, Polars or Arrow: it is read in order of time, to its end.
         `globe`: its location is longitude and latitude, in degrees.
         """
         self._refuse_stopped()
@@ -216,6 +228,16 @@ class Session:
         _refuse_no_texts(**said, **({"gone": gone} if gone is not None else {}))
         x, y = _pair(location)
         on_globe = " ON GLOBE" if yes_or_no("globe", globe) else ""
+        if not hasattr(frame, "isStreaming") and is_table(frame):
+            table = arrow_of(name, frame)
+            refuse_missing(name, table, key, time, x, y, gone)
+            said.pop("ahead", None)  # what is given is there: no clock on the wall knows better
+            path = str(kept(self._work / "given", table.sort_by(time)))
+            columns = {column.name: column.type for column in columns_in(table)}
+            self._declare(name, columns, key, time, f"({_quoted(x)}, {_quoted(y)}){on_globe}", gone, {
+                "tick": tick, "lateness": lateness, **said, "path": path, "format": "parquet",
+            })  # fmt: skip
+            return
         if not getattr(frame, "isStreaming", False):
             raise ConfigError(
                 "config.not_streaming", f'"{name}" is no streaming DataFrame', "use spark.readStream"
@@ -227,16 +249,47 @@ class Session:
                     "config.no_column", f'the DataFrame of "{name}" has no usable column "{column}"',
                     did_you_mean(column, columns),
                 )  # fmt: skip
+        with self._lock:
+            self._declare(name, columns, key, time, f"({_quoted(x)}, {_quoted(y)}){on_globe}", gone, {
+                "tick": tick, "lateness": lateness, **said,
+            })  # fmt: skip
+            self.add_source(name, Frame(name, frame))
+
+    def _declare(
+        self, name: str, columns: Mapping[str, SqlType], key: str, time: str, location: str,
+        gone: str | None, options: Mapping[str, str],
+    ) -> None:  # fmt: skip
         listed = ", ".join(f"{_quoted(c)} {t.name}" for c, t in columns.items())
         gone_clause = f" GONE {_quoted(gone)}" if gone else ""
-        more = "".join(f", {option} = {_literal(words)}" for option, words in said.items())
-        with self._lock:
-            self.execute(
-                f"CREATE STREAM {_quoted(name)} ({listed}) KEY {_quoted(key)} TIME {_quoted(time)} "
-                f"LOCATION ({_quoted(x)}, {_quoted(y)}){on_globe}{gone_clause} "
-                f"WITH (tick = {_literal(tick)}, lateness = {_literal(lateness)}{more})"
-            )
-            self.add_source(name, Frame(name, frame))
+        more = ", ".join(f"{option} = {_literal(words)}" for option, words in options.items())
+        self.execute(
+            f"CREATE STREAM {_quoted(name)} ({listed}) KEY {_quoted(key)} TIME {_quoted(time)} "
+            f"LOCATION {location}{gone_clause} WITH ({more})"
+        )
+
+    def table(
+        self, frame: Any, *, name: str, key: str, location: tuple[str, str] | None = None, globe: bool = False
+    ) -> None:
+        """Declares a table: of pandas, Polars or Arrow, or of GeoPandas, whose areas are its regions."""
+        self._refuse_stopped()
+        _refuse_no_texts(name=name, key=key)
+        is_globe, folder_of = yes_or_no("globe", globe), self._work / "given"
+        if has_regions(frame) and location is None:
+            path = _literal(str(kept_features(folder_of, frame)))
+            more = ", globe = true" if is_globe else ""
+            self.execute(f"CREATE TABLE {_quoted(name)} KEY {_quoted(key)} WITH (path = {path}{more})")
+            return
+        found = arrow_of(name, frame)
+        place = None if location is None else _pair(location)
+        refuse_missing(name, found, key, *(place or ()))
+        listed = ", ".join(f"{_quoted(c.name)} {c.type.name}" for c in columns_in(found))
+        where = "" if place is None else f" LOCATION ({', '.join(map(_quoted, place))})"
+        where += " ON GLOBE" if is_globe and place is not None else ""
+        path = _literal(str(kept(folder_of, found)))
+        self.execute(
+            f"CREATE TABLE {_quoted(name)} ({listed}) KEY {_quoted(key)}{where} "
+            f"WITH (path = {path}, format = 'parquet')"
+        )
 
     def state(self, name: str, kind: type[State]) -> None:
         """Brings a state for patterns: `FROM step USING name (constants)`. Before `start()`.
@@ -610,7 +663,15 @@ def _as_table(listings: Iterable[Listing]) -> pa.Table | None:
     if last is None:
         return None
     columns = list(zip(*last.rows, strict=True)) or [()] * len(last.columns)
-    return pa.table({n: pa.array(c, pa.string()) for n, c in zip(last.columns, columns, strict=True)})
+    return pa.table({name: _column(name, texts) for name, texts in zip(last.columns, columns, strict=True)})
+
+
+def _column(name: str, texts: Sequence[str]) -> pa.Array:
+    """Of EXPLAIN ANALYZE numbers, which can be sorted and summed; all else is text."""
+    if name not in FIGURES:
+        return pa.array(texts, pa.string())
+    type_ = pa.float64() if name == "seconds" else pa.int64()
+    return pa.array([text.replace(",", "") or None for text in texts], pa.string()).cast(type_)
 
 
 def _quoted(name: str) -> str:
