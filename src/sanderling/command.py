@@ -280,6 +280,39 @@ def ask(
         _answer(asked, data, form, out, opened)
 
 
+@app.command()
+def replay(
+    archive: Annotated[Path, typer.Argument(help="the folder of an archive")],
+    script: Annotated[Path, typer.Argument(help="a script that registers queries over its stream")],
+    begin: Annotated[str | None, typer.Option("--from", help="a time; default: the first reading")] = None,
+    end: Annotated[str | None, typer.Option("--to", help="a time; default: the last reading")] = None,
+    speed: Annotated[
+        float | None, typer.Option(help="so many seconds of it in one; default: as fast as it goes", min=1e-3)
+    ] = None,
+    more: Annotated[list[Path] | None, typer.Option("--archive", help="one more, of another stream")] = None,
+    out: Annotated[str | None, typer.Option(help="as in run")] = None,
+    final: Annotated[bool, typer.Option("--final", help="as in run")] = False,
+    data: DataOption = None,
+) -> None:
+    """An archive as a stream again, through queries. Needs no Spark."""
+    text = _read(script)
+    refuse_no_folder(data)
+    targets = targets_of(out, None, final)
+    with _interruptible(), _standard_output():
+        from sanderling.ask.opened import opened_for
+        from sanderling.ask.playing import play, time_in
+        from sanderling.ask.replay import Replay, Times
+        from sanderling.plan.planner import Planner
+
+        planner = Planner(data=data)
+        planner.asked = lambda *_: None
+        opened = opened_for(planner, (archive, *(more or ())), text)
+        for listing in planner.run_script(text):
+            _show(listing)
+        times = Times(time_in("--from", begin), time_in("--to", end), speed is not None)
+        play(Replay.of(planner, opened, times), targets, speed)
+
+
 def _answer(
     asked: Asked, data: Path | None, form: str = "table", out: Path | None = None,
     archives: Mapping[str, Archive] | None = None,
@@ -366,6 +399,7 @@ def explain(
     from sanderling.plan.planner import Planner
 
     planner = Planner(data=data)
+    planner.asked = lambda *_: None
     _bring(planner, states)
     planner.run_script(_read(script))
     statement = f"EXPLAIN `{name}`"

@@ -54,8 +54,8 @@ ALLOWED: dict[str, set[str]] = {
     "state": {"catalog", "errors", "plans", "route", "types"},
     # a SELECT that is not registered
     "ask": {
-        "batches", "catalog", "clock", "deliver", "errors", "ingest", "language", "operate", "pipeline",
-        "plan", "plans", "relational", "route", "settings", "storage", "types",
+        "arrays", "batches", "catalog", "clock", "deliver", "errors", "ingest", "language", "operate",
+        "pipeline", "plan", "plans", "relational", "route", "settings", "storage", "types",
     },
     # what puts them together
     "pipeline": {"batches", "merge", "operate", "plans", "route"},

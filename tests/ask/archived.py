@@ -15,6 +15,7 @@ from sanderling.catalog import Stream
 from sanderling.clock import tick_end
 from sanderling.plan.planner import Planner
 from sanderling.storage.archive import Archive
+from sanderling.storage.last import LastStore
 from sanderling.storage.writer import Writer
 
 
@@ -36,11 +37,13 @@ def archived(
     archiving = planner.archive_of(name)
     assert archiving is not None
     writer = Writer(past, archiving)
-    ts = int64_of(readings, TS)
+    store, ts = LastStore(writer), int64_of(readings, TS)
     last, before = tick_end(int(ts.max()), stream.tick_us), None
     for tick in [*sorted(t for t in flushes if t < last), last]:
         is_new = ts <= tick if before is None else (ts > before) & (ts <= tick)
-        writer.append([readings.filter(pa.array(is_new))], tick)
+        new = readings.filter(pa.array(is_new))
+        writer.append([new], tick)
+        store.add([new], tick)
         before = tick
     return Archive.open(past)
 

@@ -72,6 +72,7 @@ CASES: dict[str, list[tuple[Any, ...]]] = {
     ],
     "WITH w AS (SELECT id, x FROM cars AS OF 4) SELECT id FROM w ORDER BY x DESC LIMIT 1": [("ben",)],
     "SELECT id FROM cars AS OF 0": [],
+    "SELECT name, kind FROM LAST QUERIES WHERE sql LIKE '%depot%'": [("in_depot", "query")],
 }  # fmt: skip
 
 

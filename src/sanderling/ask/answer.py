@@ -9,11 +9,11 @@ import numpy as np
 import pyarrow as pa
 
 from sanderling.ask.once import Once, Pieces
-from sanderling.ask.question import GONE, KEY, Question, RowsOf, X, Y
+from sanderling.ask.question import GONE, KEY, LAST_COLUMNS, Question, RowsOf, X, Y
 from sanderling.ask.reach import reach_of
 from sanderling.batches import ROW, TS, Slice
 from sanderling.catalog import Stream
-from sanderling.clock import NOTHING_YET, tick_end
+from sanderling.clock import ALWAYS, NOTHING_YET, tick_end
 from sanderling.errors import SanderlingError
 from sanderling.ingest.letters import LETTERS
 from sanderling.ingest.read import Ingested
@@ -126,8 +126,7 @@ def _rows(planner: OncePlanner, rows: RowsOf, question: Question, past: Past) ->
     when = question.when
     stream = planner.known.streams.get(rows.name)
     if when.is_last:
-        assert stream is not None
-        return past.last(stream)
+        return queries_of(planner.known) if stream is None else past.last(stream)
     assert when.first is not None
     if rows.query is None:
         assert stream is not None
@@ -135,6 +134,18 @@ def _rows(planner: OncePlanner, rows: RowsOf, question: Question, past: Past) ->
     plan = planner.plan_of(rows.query, "")
     once = _at(planner, rows.query, plan, when.last, past, is_told=True)
     return once.updates_from(tick_end(when.first, rows.stream.tick_us))
+
+
+def queries_of(known: Planner) -> pa.Table:
+    """LAST QUERIES: those that are registered, and when each began, if that was not at the beginning."""
+    members = known.queries.values()
+    columns: dict[str, list[object]] = {
+        "name": [m.name for m in members], "kind": [m.query.kind for m in members],
+        "begun": [None if m.begin == ALWAYS else m.begin for m in members], "sql": [m.sql for m in members],
+        TS: [0 for _ in members],
+    }  # fmt: skip
+    types = {c.name: c.type.arrow for c in LAST_COLUMNS} | {TS: pa.int64()}
+    return pa.table({name: pa.array(values, types[name]) for name, values in columns.items()})
 
 
 def _numbered(name: str, table: pa.Table, tick: int, plan: Plan) -> Iterator[tuple[Slice, Ingested]]:

@@ -102,20 +102,25 @@ class ArchivePast:
 
 def _pieces(archive: Archive, last: int, reach: int | None) -> Iterator[tuple[Slice, Ingested]]:
     """Each object's last reading before, then all since then; from the first on if nobody knows better."""
-    begin = archive.kept_from
-    if begin is None or last < begin:
-        archive.keyframe_before(last)  # which refuses it
-        return
-    since = begin if reach is None else max(begin, last - reach)
-    first = archive.now(since) if since > begin else archive.keyframe_before(begin)[1]
+    since, first = since_of(archive, last, reach)
     rest = archive.readings(since, last)
     found = False
     for table in (first, *(pa.Table.from_batches([batch]) for batch in rest)):
         if table.num_rows:
             found = True
             yield _piece(table)
-    if not found and since > begin:  # all are gone: that there was somebody makes a difference to COUNT(*)
+    # All are gone: that there was somebody makes a difference to COUNT(*).
+    if not found and since > (archive.kept_from or 0):
         yield from _pieces(archive, last, None)
+
+
+def since_of(archive: Archive, last: int, reach: int | None) -> tuple[int, pa.Table]:
+    """From when on readings are needed, and each object's last one before."""
+    begin = archive.kept_from
+    if begin is None or last < begin:
+        begin = archive.keyframe_before(last)[0]  # which refuses it
+    since = begin if reach is None else max(begin, last - reach)
+    return since, archive.now(since) if since > begin else archive.keyframe_before(begin)[1]
 
 
 def _piece(table: pa.Table) -> tuple[Slice, Ingested]:
@@ -131,4 +136,4 @@ def _not_yet(stream: Stream, archive: Archive | None) -> QueryError:
     return QueryError("history.not_yet", f'of "{stream.name}" {said}', "ask for an earlier time, or later")
 
 
-__all__ = ["ArchivePast"]
+__all__ = ["ArchivePast", "since_of"]

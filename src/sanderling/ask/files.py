@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from sanderling.ask.once import Pieces
+from sanderling.ask.once import Pieces, nothing_of
 from sanderling.batches import ROW, TS, Kind, Slice
 from sanderling.catalog import Names, Stream
 from sanderling.errors import ConfigError, QueryError
@@ -48,7 +48,7 @@ class FilesPast:
             ts = readings.column(TS).to_numpy()
             is_in = ts >= first if last is None else (ts >= first) & (ts <= last)
             tables.append(readings.filter(pa.array(is_in)))
-        return present(stream, counting(stream, pa.concat_tables(tables))) if tables else _nothing(stream)
+        return present(stream, counting(stream, pa.concat_tables(tables or [nothing_of(stream).readings])))
 
     def last(self, stream: Stream) -> pa.Table:
         raise no_archive(stream)
@@ -107,11 +107,6 @@ def present(stream: Stream, readings: pa.Table) -> pa.Table:
         return readings
     is_gone = readings.column(stream.gone).fill_null(False).to_numpy(zero_copy_only=False)
     return readings.filter(pa.array(~is_gone.astype(np.bool_)))
-
-
-def _nothing(stream: Stream) -> pa.Table:
-    types = [(column.name, column.type.arrow) for column in stream.columns]
-    return pa.schema([*types, (TS, pa.int64()), (ROW, pa.int64())]).empty_table()
 
 
 __all__ = ["FilesPast", "accepted", "counting", "no_archive", "present"]

@@ -11,7 +11,8 @@ from itertools import zip_longest
 
 import pyarrow as pa
 
-from sanderling.batches import TS, Batch, Kind, Slice
+from sanderling.batches import ROW, TS, Batch, Kind, Slice
+from sanderling.catalog import Stream
 from sanderling.clock import NOTHING_YET, Rise, Rises
 from sanderling.ingest.letters import LETTERS
 from sanderling.ingest.read import Ingested
@@ -54,7 +55,7 @@ class Once:
     def close(self) -> None:
         """Every stream has come to the tick that is asked about."""
         if self.last is not None and self.last != NOTHING_YET:
-            self._advance([_moved(plan, self.last) for plan in self.plan.streams])
+            self._advance([slice_without_readings(plan, self.last) for plan in self.plan.streams])
 
     def _advance(self, batches: list[Batch]) -> None:
         for told in self.engine.advance([batches]):
@@ -114,14 +115,16 @@ def _packed(plan: StreamPlan, piece: Slice, ingested: Ingested) -> list[Batch]:
     return [batch for _, batch in pack(plan, piece, ingested, 1)]
 
 
-def _moved(plan: StreamPlan, tick: int) -> Batch:
-    """A slice without readings, after which this tick has closed and the next one has not."""
-    stream = plan.stream
-    time = tick + stream.lateness_us + 1
-    types = {c.name: c.type.arrow for c in stream.columns}
-    schema = pa.schema([*types.items(), ("__ts", pa.int64()), ("__row", pa.int64())])
+def slice_without_readings(plan: StreamPlan, tick: int) -> Batch:
+    """After it this tick has closed, and the next one has not."""
+    time = tick + plan.stream.lateness_us + 1
     piece = Slice(1 << 40, "", "", 0, 0, 0, is_last=False)
-    empty = Ingested(schema.empty_table(), LETTERS.empty_table(), 0)
-    (batch,) = _packed(plan, piece, empty)
-    rises = {"": Rises(time, [Rise(NOTHING_YET, time, "", 0)])}
-    return replace(batch, rises=rises)
+    (batch,) = _packed(plan, piece, nothing_of(plan.stream))
+    return replace(batch, rises={"": Rises(time, [Rise(NOTHING_YET, time, "", 0)])})
+
+
+def nothing_of(stream: Stream) -> Ingested:
+    """What a slice without rows becomes."""
+    types = [(column.name, column.type.arrow) for column in stream.columns]
+    schema = pa.schema([*types, (TS, pa.int64()), (ROW, pa.int64())])
+    return Ingested(schema.empty_table(), LETTERS.empty_table(), 0)

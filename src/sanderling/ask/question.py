@@ -139,10 +139,7 @@ def _rows_of(name: str, known: Planner, when: When, span: Span, text: str) -> Ro
 
 LAST_COLUMNS = tuple(
     Column(name, TYPES[kind])
-    for name, kind in (
-        ("name", "STRING"), ("sql", "STRING"), ("begun", "TIMESTAMP"), ("kind", "STRING"),
-        ("focal", "STRING"), ("k", "INT"),
-    )
+    for name, kind in (("name", "STRING"), ("kind", "STRING"), ("begun", "TIMESTAMP"), ("sql", "STRING"))
 )  # fmt: skip
 
 

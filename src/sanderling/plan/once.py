@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+import numpy as np
+
 from sanderling.catalog import Stream
-from sanderling.clock import ALWAYS
+from sanderling.clock import ALWAYS, tick_end
 from sanderling.language.statements import RegisterQuery
 from sanderling.plan.build.build import build_plan
 from sanderling.plan.logical import Query
@@ -45,10 +47,16 @@ class OncePlanner(Planner):
         return replace(plan, streams=tuple(map(in_order, plan.streams)))
 
 
+def beginning_at(planner: Planner, time: int) -> None:
+    """Queries that would have begun before this time begin at it."""
+    for cohort in planner.queries.cohorts():
+        cohort.begin = np.maximum(cohort.begin, tick_end(time, cohort.query.stream.tick_us))
+
+
 def in_order(plan: StreamPlan) -> StreamPlan:
     """Its readings come as they were taken then: nothing is judged anew."""
     stream = replace(plan.stream, partition=None, idle_after_us=None, ahead_us=None)
     return replace(plan, stream=stream)
 
 
-__all__ = ["OncePlanner", "in_order"]
+__all__ = ["OncePlanner", "beginning_at", "in_order"]
