@@ -6,6 +6,7 @@ import sys
 
 from benchmarks import (
     answer_size,
+    clients,
     company_kernel,
     coverages,
     follow_kernel,
@@ -42,6 +43,7 @@ ALL = {
         polygons,
         globe,
         hub,
+        clients,
         coverages,
         follow_kernel,
         company_kernel,

@@ -81,6 +81,10 @@ def test_a_client_goes_on_where_it_was(tmp_path: Path) -> None:
         assert ticks == sorted(
             [(1, tick(n)) for n in came] + [(-1, tick(n)) for n in (3, 8, 13, 18)], key=lambda t: t[1]
         )
+        token = client.headers["authorization"].removeprefix("Bearer ")
+        files = [path for path in tmp_path.rglob("*") if path.is_file()]
+        assert len(files) > 5
+        assert not [path for path in files if token.encode() in path.read_bytes()], "secrets in no log"
         process.send_signal(signal.SIGTERM)
         assert process.wait(60) == 128 + signal.SIGTERM
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import socket
+import webbrowser
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
+from sanderling.demo.run import Web
+from sanderling.demo.run import _serve as serve_demo
 from sanderling.errors import ConfigError, DataError, SessionError
 from sanderling.server.http.pages import static_folder
 from sanderling.server.rights.owners import Owners
@@ -109,6 +114,28 @@ def test_what_lies_beneath_the_map_is_looked_at_before_the_start(tmp_path: Path)
         with pytest.raises(ConfigError) as e:
             ground.refuse_what_is_none()
         assert e.value.code == code
+
+
+def test_the_demo_opens_its_page_where_there_is_a_desktop(
+    town: Town, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the reader's own browser, once; elsewhere the address is only said."""
+    opened = tmp_path / "opened"
+    (tmp_path / "browser").write_text(f'#!/bin/sh\necho "$1" >> {opened}\n')
+    (tmp_path / "browser").chmod(0o755)
+    monkeypatch.setenv("BROWSER", str(tmp_path / "browser"))
+    monkeypatch.setattr(webbrowser, "_tryorder", None)  # it reads the variable anew
+    for display, is_terminal in (("", True), (":0", False), (":0", True)):
+        assert not opened.exists()
+        monkeypatch.setenv("DISPLAY", display)
+        monkeypatch.setenv("WAYLAND_DISPLAY", "")
+        words = io.StringIO()
+        said = Console(file=words, force_terminal=is_terminal, width=500, color_system=None)
+        serve_demo(town.session, Web(port=0), None, said)
+        server = town.session._servers.pop()
+        assert f"the map is at {server.link}#operator" in words.getvalue()
+        server.stop()
+    assert opened.read_text() == f"{server.link}#operator\n"
 
 
 def test_without_a_page_the_server_says_how_to_get_one(

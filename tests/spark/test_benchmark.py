@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 
 from benchmarks import (
     buoys,
+    clients,
     joins_on_spark,
     nearest_on_spark,
     pictures,
@@ -83,6 +84,17 @@ def test_the_benchmark_of_joins_checks_its_result(
     joins_on_spark.run(("cabs of San Francisco",), rounds=0, rows=5_000, spark=spark)
     (row,) = json.loads((tmp_path / "joins_on_spark.json").read_text())["rows"]
     assert row["updates"] > 1_000 and row["largest worker, MB"] < 1_000
+
+
+def test_the_benchmark_of_clients_checks_its_result(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By events and by socket: what each is told adds up to the answer."""
+    monkeypatch.setattr(report, "RESULTS", tmp_path)
+    clients.run(objects=400, clients=8, ticks=2, squares=2, spark=spark)
+    said = json.loads((tmp_path / "clients.json").read_text())
+    told = {row["what"]: row[""] for row in said["rows"]}
+    assert told["steps that were merged for who was slow"] == 0 < told["updates told a tick, million"]
 
 
 def test_other_ways_tell_the_same_squares(

@@ -114,6 +114,7 @@ export class Ask {
     this.map.draft(null);
     this.onWaitForObject(false);
     this.hint('');
+    this.condition.value = ''; // it belonged to that question
     this.form.hidden = true;
     for (const button of this.tools.querySelectorAll('button')) button.setAttribute('aria-pressed', 'false');
   }

@@ -83,6 +83,7 @@ export class Operator {
   }
 
   async start(): Promise<void> {
+    this.say('waiting for the next tick …');
     this.channel = this.live.view(this.view, {
       onFrame: frame => this.take(frame),
       onKeys: (slots, keys) => slots.forEach((slot, i) => this.name(slot, keys[i])),

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, WebSocke
 from tests.server.town import Town
 
 SIZE = {"width": 1000, "height": 640}
-SECONDS = 30.0
+SECONDS = 60.0  # a machine may be busy
 Point = tuple[float, float]
 
 

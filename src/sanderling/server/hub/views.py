@@ -246,9 +246,8 @@ class Views:
 
     async def keep(self, stream: str) -> None:
         """Its query stays, though nobody looks: whoever asks now and then asks again."""
-        if stream not in self._kept:
-            await self._hub.beside(self._register, stream)
-            self._kept.add(stream)
+        await self._hub.beside(self._register, stream)  # another server of the session may have dropped it
+        self._kept.add(stream)
 
     def _register(self, name: str) -> Stream:
         streams = {s.name: s for s in self._hub.host.seen().streams}
