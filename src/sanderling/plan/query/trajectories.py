@@ -164,7 +164,7 @@ def _with_pairs(
     swelling = joined.radius if isinstance(joined.radius, Swelling) else None
     distance = exp.Anonymous(this="DISTANCE", expressions=[_name(side.alias) for side in joined.sides])
     reach = joined.radius.copy() if swelling is None else swollen.largest(swelling)
-    near = exp.LTE(this=distance, expression=reach)
+    near: exp.Expr = exp.LTE(this=distance, expression=reach)
     names = (ONE, OTHER)
     froms = [
         exp.Table(this=exp.to_identifier(name, quoted=True), alias=_alias(side))
