@@ -194,6 +194,7 @@ class PersistencyClause:
     grace_us: int
     span: Span
     is_unbroken: bool = False  # nobody can ask for a grace
+    is_lingering: bool = False  # nobody can ask for a stay
 
 
 @dataclass(frozen=True, slots=True)

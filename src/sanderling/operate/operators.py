@@ -30,6 +30,7 @@ from sanderling.operate.synchronize.sample import Sample
 from sanderling.operate.tessellate.latest import Latest
 from sanderling.operate.tick.ticking import Ticking
 from sanderling.operate.trajectory.company import Company
+from sanderling.operate.trajectory.passing import Passing
 from sanderling.operate.trajectory.swelling import Swelling
 from sanderling.operate.tree.changes import Changes
 from sanderling.operate.trigger.once import Once
@@ -70,6 +71,8 @@ def operator_of(
             return FocalPoints(node)
         case nodes.Company():
             return Company(node, constants)
+        case nodes.Passing():
+            return Passing(node, constants)
         case nodes.Swelling():
             return Swelling(node)
         case nodes.Latest():

@@ -306,7 +306,7 @@ def with_children(node: Node, children: Sequence[Node]) -> Node:
     if all(one is other for one, other in zip(children, children_of(node), strict=True)):
         return node
     match node:
-        case nodes.Join() | nodes.SetOperation() | nodes.Neighbours() | nodes.Company():
+        case nodes.Join() | nodes.SetOperation() | nodes.Neighbours() | nodes.Company() | nodes.Passing():
             return replace(node, left=children[0], right=children[1])
         case nodes.FocalPoints():
             return replace(node, table=children[0] if children else None)
@@ -389,7 +389,7 @@ def with_expressions(node: Node, change: Callable[[Expression], Expression]) -> 
             return replace(node, where=where and change(where), columns=tuple(map(change, columns)))
         case nodes.Join(near=nodes.Near() as near):
             return replace(node, near=replace(near, radius=change(near.radius)))
-        case nodes.Company(radius=radius, stay=stay):
+        case nodes.Company(radius=radius, stay=stay) | nodes.Passing(radius=radius, stay=stay):
             return replace(node, radius=change(radius), stay=change(stay))
         case nodes.First(count=count):
             return replace(node, count=change(count))

@@ -166,6 +166,29 @@ class Company:
 
 
 @dataclass(frozen=True, slots=True)
+class Passing:
+    """PASS_WITHIN: pairs of keys, of which one is, or was not longer than `stay` ago, near a place where the
+    other is, or was.
+
+    Distinct keys of a Join that is Near, of sides whose places linger. Else as `Company`.
+    """
+
+    left: Node
+    right: Node
+    keys: tuple[int, int]
+    places: tuple[tuple[int, int], tuple[int, int]]
+    radius: Expression
+    stay: Expression
+    tick_us: int
+    is_globe: bool = False
+    words: str = field(default="", compare=False)
+
+    @property
+    def types(self) -> tuple[SqlType, ...]:
+        return (self.left.types[self.keys[0]], self.right.types[self.keys[1]])
+
+
+@dataclass(frozen=True, slots=True)
 class Latest:
     """Of each tile, a column, the last n rows that have come, by time and key; rows only come.
 
@@ -298,6 +321,7 @@ class Persisting:
     goes_on: Expression | None
     tick_us: int
     is_unbroken: bool = False  # whatever the query, there is no grace
+    is_lingering: bool = False  # whatever the query, there is no stay
 
     @property
     def types(self) -> tuple[SqlType, ...]:
@@ -589,6 +613,7 @@ Node = (
     | Neighbours
     | FocalPoints
     | Company
+    | Passing
     | Latest
     | Swelling
     | Aggregate
@@ -615,7 +640,7 @@ def is_table(node: Node) -> bool:
             return False
         case Join(left=left, right=right) | SetOperation(left=left, right=right):
             return is_table(left) and is_table(right)
-        case Neighbours(left=left) | Company(left=left):
+        case Neighbours(left=left) | Company(left=left) | Passing(left=left):
             return is_table(left)
         case Union(children):
             return all(is_table(child) for child in children)
@@ -628,7 +653,7 @@ def children_of(node: Node) -> tuple[Node, ...]:
     match node:
         case Branch() | TableRows():
             return ()
-        case Join() | SetOperation() | Neighbours() | Company():
+        case Join() | SetOperation() | Neighbours() | Company() | Passing():
             return (node.left, node.right)
         case FocalPoints(table):
             return () if table is None else (table,)

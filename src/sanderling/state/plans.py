@@ -26,6 +26,7 @@ from sanderling.plans.nodes import (
     Once,
     Order,
     OwnState,
+    Passing,
     PatternBound,
     PatternStep,
     Persisting,
@@ -71,7 +72,7 @@ CLASSES: tuple[type, ...] = (
     Company, Distinct, DistanceBound, Exchange, First, FocalPoints, Join, Latest, Near, Neighbours,
     Order, Persisting, Recent, Sample, Select, SetOperation, Solve, Sum, Swelling, TableRows, TimeBound,
     Union, Value, Variable, Replaced, Replacement, Match, OwnState, PatternBound, PatternStep, Position,
-    ShownOfRun, TickBound, Ticking, Once,
+    ShownOfRun, TickBound, Ticking, Once, Passing,
 )  # fmt: skip
 PLANS = Encoding(*CLASSES)
 

@@ -26,7 +26,7 @@ class Company:
     tick, however batches are cut; what is gone is freed; cost by who moves, and by whom it may meet.
     """
 
-    def __init__(self, node: nodes.Company, constants: Constants):
+    def __init__(self, node: nodes.Company | nodes.Passing, constants: Constants):
         self.node, self.constants = node, constants
         self.is_self = node.left == node.right
         self.sides = 1 if self.is_self else 2
@@ -42,7 +42,7 @@ class Company:
         due = np.setdiff1d(state.is_due(given.closed_to), slots)
         starts = np.concatenate([starts, np.full(len(due), starts[-1])])
         told = state.walk(np.concatenate([slots, due]), starts, moves, given.closed_to)
-        found = _signed(state, told)
+        found = signed_pairs(state, told)
         state.tidy(lambda tables: self.restore(state, tables))
         return found
 
@@ -96,7 +96,7 @@ class Company:
             is_turned = state.objects.rows[one, 0] % SIDES == 1
             one, other = np.where(is_turned, other, one), np.where(is_turned, one, other)
         always = np.ones(len(one), np.int64)
-        return _signed(state, np.column_stack([one, other, always * tick, always]))
+        return signed_pairs(state, np.column_stack([one, other, always * tick, always]))
 
     def forget(self, state: Held, queries: I64) -> None:
         self.restore(state, state.saved(without=queries))
@@ -112,7 +112,7 @@ class Company:
         state.restore(tables, self.asked)
 
 
-def _signed(state: Held, told: I64) -> Signed:
+def signed_pairs(state: Held, told: I64) -> Signed:
     left, right, tick, sign = told.T
     columns = [state.keys(left, 0), state.keys(right, 0 if state.is_self else 1)]
     return Signed(state.query_of(left), tick, sign, columns)

@@ -219,7 +219,8 @@ class Tree:
             | nodes.Once
             | nodes.Recent
             | nodes.Sample
-            | nodes.Company,
+            | nodes.Company
+            | nodes.Passing,
         )
 
     def _from_outside(self, node: Node, changes: dict[int | str, pa.Table]) -> Signed | Sightings:

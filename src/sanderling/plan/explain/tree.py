@@ -128,6 +128,8 @@ class TreeWords:
                 return f"looked at {refresh.words}"
             case nodes.Company():
                 return self._company(node)
+            case nodes.Passing():
+                return self._passing(node)
             case nodes.Swelling():
                 every = show_duration(node.every_us)
                 return f"within a distance: {node.radius:g}, with every {every} by {node.growth:g} of it more"
@@ -179,6 +181,10 @@ class TreeWords:
         stay = show_duration(self._value(node.stay))
         return f"company: {node.words} <= {self._constant(node.radius)} for {stay}"
 
+    def _passing(self, node: nodes.Passing) -> str:
+        stay = show_duration(self._value(node.stay))
+        return f"passing: {node.words} <= {self._constant(node.radius)} of places of the last {stay}"
+
     def _constant(self, expression: Expression) -> str:
         """What this query has where others of its shape have something else."""
         if not expression.reads:
@@ -213,7 +219,7 @@ class TreeWords:
             case nodes.Select(child, _, columns, given):
                 under = self.names(child)
                 return [*given, *(_shown(c, under) for c in columns[len(given) :])]
-            case nodes.Company(left, right, (one, other)):
+            case nodes.Company(left, right, (one, other)) | nodes.Passing(left, right, (one, other)):
                 return [self.names(left)[one], self.names(right)[other]]
             case nodes.Join(left, right) | nodes.Neighbours(left, right):
                 return self.names(left) + self.names(right)

@@ -43,7 +43,14 @@ def persisting(work: Work, derived: Derived, clause: PersistencyClause, text: st
     goes_on = work.reader.selects.where(conditions, scope, work.constants)
     stay, grace = (_duration(work, us) for us in (clause.stay_us, clause.grace_us))
     node = nodes.Persisting(
-        derived.node, keys, stay, grace, goes_on, scans[0].stream.tick_us, clause.is_unbroken
+        derived.node,
+        keys,
+        stay,
+        grace,
+        goes_on,
+        scans[0].stream.tick_us,
+        clause.is_unbroken,
+        clause.is_lingering,
     )
     return replace(derived, node=node)
 

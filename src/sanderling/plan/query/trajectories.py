@@ -275,9 +275,11 @@ def _waited(block: Block, side: Side) -> int:
     return tick_end(_range_of(block, side), tick) - tick
 
 
-def _clause(side: Side, per: Sequence[str], stay_us: int = 0, grace_us: int = 0) -> PersistencyClause:
-    names = tuple(Name(name, side.span) for name in per)
-    return PersistencyClause(stay_us, names, None, grace_us, side.span, is_unbroken=grace_us == 0)
+def _clause(
+    side: Side, per: Sequence[str], stay_us: int = 0, grace_us: int | None = None
+) -> PersistencyClause:
+    names, is_lingering = tuple(Name(name, side.span) for name in per), grace_us is not None
+    return PersistencyClause(stay_us, names, None, grace_us or 0, side.span, not is_lingering, is_lingering)
 
 
 def _key(side: Side) -> str:

@@ -1,4 +1,7 @@
-"""STAY_WITHIN of objects of streams has an operator of its own, and keys are not looked up that are known."""
+"""STAY_WITHIN and PASS_WITHIN of objects of streams have operators of their own.
+
+And keys are not looked up that are known.
+"""
 
 from __future__ import annotations
 
@@ -31,6 +34,25 @@ def _in_company(node: Node) -> Node:
                 return node
             return Company(
                 left, right, (columns[0], columns[1] - width), (near.left, near.right), near.radius, stay,
+                tick_us, near.is_globe, near.words,
+            )  # fmt: skip
+        case nodes.Distinct(
+            nodes.Select(
+                nodes.Join(
+                    nodes.Persisting(Scan() as left, its, _, grace, None, tick_us, is_lingering=True),
+                    nodes.Persisting(Scan() as right, others, goes_on=None, is_lingering=True),
+                    (), (), nodes.Near(is_open=False) as near,
+                ), None, (Expression() as one, Expression() as other),
+            ),
+        ):  # fmt: skip
+            width, columns = len(left.types), [_place(one), _place(other)]
+            places = [{columns[0], *near.left}, {columns[1] - width, *near.right}]
+            if [set(its), set(others)] != places or not _is_last(left) or not _is_last(right):
+                return node
+            if not _is_key(left, columns[0]) or not _is_key(right, columns[1] - width):
+                return node
+            return nodes.Passing(
+                left, right, (columns[0], columns[1] - width), (near.left, near.right), near.radius, grace,
                 tick_us, near.is_globe, near.words,
             )  # fmt: skip
         case _:
@@ -84,18 +106,37 @@ def _is_key(scan: Scan, place: int) -> bool:
 
 
 def _is_all(node: Node) -> bool:
-    """Whether it is the keys of all objects."""
-    if not isinstance(node, Scan) or len(node.outputs) != 1:
-        return False
-    return _is_last(node) and node.is_everywhere and not node.where and _is_key(node, 0)
+    """Whether it is the keys of all objects that are there, or were not long ago."""
+    match node:
+        case Scan():
+            return len(node.outputs) == 1 and _is_every(node) and _is_key(node, 0)
+        case nodes.Select(nodes.Persisting(Scan() as scan, (key,), is_lingering=True), None, (column,)):
+            return _place(column) == key and _is_every(scan) and _is_key(scan, key)
+        case _:
+            return False
+
+
+def _is_every(scan: Scan) -> bool:
+    return _is_last(scan) and scan.is_everywhere and not scan.where
+
+
+def _stream_of(node: Node) -> str:
+    """Of keys of all objects."""
+    scan = node.child.child if isinstance(node, nodes.Select) else node  # type: ignore[union-attr]
+    assert isinstance(scan, Scan)
+    return scan.stream.name
 
 
 def _is_found_in(node: Node, place: int, keys: Node) -> bool:
-    """Whether a column has keys of objects of the same stream, that are there now."""
+    """Whether a column has keys of objects of the same stream, that are there now, or were not long ago."""
     match node:
         case Company():
             found = (node.left, node.right)[place]
-            return isinstance(found, Scan) and isinstance(keys, Scan) and found.stream == keys.stream
+            return isinstance(found, Scan) and found.stream.name == _stream_of(keys)
+        case nodes.Passing():
+            found = (node.left, node.right)[place]
+            is_lingering = isinstance(keys, nodes.Select)  # who has passed may be gone
+            return is_lingering and isinstance(found, Scan) and found.stream.name == _stream_of(keys)
         case nodes.Select(child, _, columns):
             return columns[place].is_plain and _is_found_in(child, _place(columns[place]), keys)
         case nodes.Join(left, right, is_left=False):
