@@ -14,18 +14,17 @@ from typing import NamedTuple
 import numpy as np
 
 from sanderling.arrays import I32, I64, Bools
-from sanderling.clock import NEVER
 from sanderling.kernels.hashing import mix
 from sanderling.kernels.jit import jit, jit_bare
 from sanderling.kernels.trajectory.company import Moves
 from sanderling.kernels.trajectory.crowd import bucket_in, line_of, square
-from sanderling.kernels.trajectory.trails import Asked, Trails, begin_place, is_alive
+from sanderling.kernels.trajectory.trails import STANDING, Asked, Trails, begin_place, is_alive
 
 NONE = -1
 
 
 class Pairs(NamedTuple):
-    """Pairs that are told, each with the last tick for which that is known (NEVER: they are near now), and
+    """Pairs that are told, each with the last tick for which that is known (STANDING: they are near now), and
     whether it waits in the heap. `counts`: how many were ever taken, the first that is free again, and how
     many are in the heap.
     """
@@ -177,7 +176,7 @@ def _expire(pairs: Pairs, is_self: bool, tick_us: int, tick: int, rows: I64, n: 
     """Pairs whose time is over at a tick, or before."""
     while pairs.counts[2] and pairs.due[0] <= tick:
         due, which = pairs.due[0], _pop(pairs)
-        if pairs.until[which] == NEVER:
+        if pairs.until[which] == STANDING:
             continue
         if pairs.until[which] + tick_us > due:
             _push(pairs, pairs.until[which] + tick_us, which)
@@ -225,7 +224,7 @@ def _near(
                 before, at = at, following
                 here = before
                 is_known = trails.seen[other] == looks
-                if trails.party[other] != party or (is_standing and end != NEVER):
+                if trails.party[other] != party or (is_standing and end != STANDING):
                     continue
                 if is_known and trails.last[other] >= end:
                     continue
@@ -271,7 +270,7 @@ def walk_passing(
                 trails.end[place] = tick - tick_us
             trails.standing[moves.one[m]] = NONE
             if not np.isnan(moves.at[m, 0]):
-                begin_place(trails, moves.one[m], moves.at[m], moves.cell[m], NEVER)
+                begin_place(trails, moves.one[m], moves.at[m], moves.cell[m], STANDING)
         for m in range(begin, i):
             place = trails.standing[moves.one[m]]
             if place < 0:
@@ -290,9 +289,9 @@ def walk_passing(
                     if n + 2 > len(rows):
                         rows = _longer(rows, n)
                     n = _tell(rows, n, pairs, which, is_self, tick, 1)
-                until = NEVER if last == NEVER else last + stay
+                until = STANDING if last == STANDING else last + stay
                 pairs.until[which] = max(pairs.until[which], until)
-                if pairs.until[which] != NEVER and not pairs.waits[which]:
+                if pairs.until[which] != STANDING and not pairs.waits[which]:
                     _push(pairs, pairs.until[which] + tick_us, which)
         rows, n = _expire(pairs, is_self, tick_us, tick, rows, n)
     rows, n = _expire(pairs, is_self, tick_us, closed_to, rows, n)
@@ -316,8 +315,8 @@ def pair_all(
                     pairs = _wider(pairs)
                 which = _add(pairs, first, second)
             last = min(trails.last[trails.met[k]], trails.end[place])
-            pairs.until[which] = max(pairs.until[which], NEVER if last == NEVER else last + stay)
+            pairs.until[which] = max(pairs.until[which], STANDING if last == STANDING else last + stay)
     for which in range(pairs.counts[0]):
-        if pairs.until[which] != NEVER:
+        if pairs.until[which] != STANDING:
             _push(pairs, pairs.until[which] + tick_us, which)
     return pairs

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from sanderling.arrays import F64, I32, I64
-from sanderling.clock import NEVER
 from sanderling.kernels.jit import jit, jit_bare
 from sanderling.kernels.trajectory.crowd import bucket_in, line_of
+
+STANDING = np.iinfo(np.int64).max  # until when, of a place where somebody is
 
 
 class Asked(NamedTuple):
@@ -18,10 +21,10 @@ class Asked(NamedTuple):
 
 
 class Trails(NamedTuple):
-    """By place whose it is, where (on a plane the third is 0), its cell, its last tick (NEVER: the object is
-    there), and what is behind it in its bucket. By bucket the first. By object its party (2q is the left side
-    of a query, 2q + 1 the right), its place now (-1: none), and what a look finds of it. `looks`: how many
-    looks there were, and how many places were taken.
+    """By place whose it is, where (on a plane the third is 0), its cell, its last tick (STANDING: the object
+    is there), and what is behind it in its bucket. By bucket the first. By object its party (2q is the left
+    side of a query, 2q + 1 the right), its place now (-1: none), and what a look finds of it. `looks`: how
+    many looks there were, and how many places were taken.
     """
 
     one: I32
@@ -40,7 +43,7 @@ class Trails(NamedTuple):
 
 @jit_bare
 def is_alive(end: int, stay: int, tick: int) -> bool:
-    return bool(end == NEVER or end + stay >= tick)
+    return bool(end == STANDING or end + stay >= tick)
 
 
 @jit_bare
@@ -54,7 +57,7 @@ def begin_place(trails: Trails, one: int, at: F64, cell: I64, end: int) -> int:
     trails.cell[place, 0], trails.cell[place, 1] = cell[0], cell[1]
     bucket = bucket_in(line_of(trails.party[one], cell[1]), cell[0], len(trails.head))
     trails.next[place], trails.head[bucket] = trails.head[bucket], place
-    if end == NEVER:
+    if end == STANDING:
         trails.standing[one] = place
     return int(place)
 
