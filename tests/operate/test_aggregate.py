@@ -13,7 +13,18 @@ from hypothesis import strategies as st
 from sanderling import arrays
 from sanderling.operate.tree.tree import Tree
 from sanderling.plans import nodes
-from sanderling.plans.nodes import AVG, COUNT, MAX, MIN, STDDEV, SUM, Sum
+from sanderling.plans.nodes import (
+    AVG,
+    COUNT,
+    FIRST_BY,
+    LAST_BY,
+    MAX,
+    MIN,
+    PERCENTILE,
+    STDDEV,
+    SUM,
+    Sum,
+)
 from tests.operate.histories import (
     DAY,
     DOUBLE,
@@ -42,6 +53,11 @@ def aggregates(draw: Any) -> Sum:
     if draw(st.integers(0, 5)) == 0:
         return Sum(COUNT, None, LONG)
     column = draw(st.integers(0, len(TYPES) - 1))
+    if draw(st.integers(0, 3)) == 0:
+        return Sum(PERCENTILE, 1, DOUBLE, part=draw(st.sampled_from([0.5, 0.0, 1.0, 0.25, 0.9])))
+    if draw(st.integers(0, 3)) == 0:
+        kind, by = draw(st.sampled_from([FIRST_BY, LAST_BY])), draw(st.integers(0, len(TYPES) - 1))
+        return Sum(kind, column, TYPES[column], by=by)
     kinds = [COUNT, MIN, MAX, *([SUM, AVG, STDDEV] if TYPES[column].is_number else [])]
     kind, is_distinct = draw(st.sampled_from(kinds)), draw(st.booleans())
     type_ = {COUNT: LONG, AVG: DOUBLE, STDDEV: DOUBLE, MIN: TYPES[column], MAX: TYPES[column]}.get(

@@ -245,6 +245,8 @@ def aggregate(what: nodes.Sum, rows: Bag) -> Any:
     """COUNT, SUM, … of the rows of a group."""
     if what.column is None:
         return sum(rows.values())
+    if what.by is not None:
+        return _that_goes_with(what.kind, what.column, what.by, rows)
     values: Counter[Any] = Counter()
     for row, n in rows.items():
         if row[what.column] is not None:
@@ -258,6 +260,8 @@ def aggregate(what: nodes.Sum, rows: Bag) -> Any:
         return None
     if what.kind in (nodes.MIN, nodes.MAX):
         return (min if what.kind == nodes.MIN else max)(values, key=cmp_to_key(compare))
+    if what.kind == nodes.PERCENTILE:
+        return _percentile(sorted(values.elements(), key=cmp_to_key(compare)), what.part)
     if any(v is NAN or (isinstance(v, float) and math.isinf(v)) for v in values):
         return None
     total = sum((Fraction(v) * n for v, n in values.items()), ZERO)
@@ -270,6 +274,28 @@ def aggregate(what: nodes.Sum, rows: Bag) -> Any:
     if rounded is None or what.kind == nodes.SUM:
         return rounded
     return rounded / count + 0.0
+
+
+def _that_goes_with(kind: str, column: int, by: int, rows: Bag) -> Any:
+    """Of those that go with the least, or the greatest, that one; NULL only where there is no other."""
+    sign = 1 if kind == nodes.FIRST_BY else -1
+    known = [row for row in rows if row[by] is not None]
+    if not known:
+        return None
+
+    def order(a: Row, b: Row) -> int:
+        is_known = (a[column] is None) - (b[column] is None)
+        return sign * compare(a[by], b[by]) or is_known or sign * compare(a[column], b[column])
+
+    return min(known, key=cmp_to_key(order))[column]
+
+
+def _percentile(values: list[Any], part: float) -> Any:
+    way = part * (len(values) - 1)
+    rank = math.floor(way)
+    low, high = (math.nan if value is NAN else value for value in (values[rank], values[math.ceil(way)]))
+    found = low if way == rank else (1 - (way - rank)) * low + (way - rank) * high
+    return plain(found) if math.isfinite(found) else None
 
 
 def _rounded(value: Fraction) -> float | None:

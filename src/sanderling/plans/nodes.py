@@ -17,6 +17,8 @@ from sanderling.plans.window import Refresh
 from sanderling.types import SqlType
 
 COUNT, SUM, AVG, MIN, MAX, STDDEV = "count", "sum", "avg", "min", "max", "stddev"
+# Of the order of values: at a part of the way through them, and what goes with the least or the greatest.
+PERCENTILE, FIRST_BY, LAST_BY = "percentile", "min_by", "max_by"
 INTERSECT, EXCEPT = "intersect", "except"
 
 
@@ -210,12 +212,17 @@ class Latest:
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """An aggregate of a column; COUNT without one counts rows."""
+    """An aggregate of a column; COUNT without one counts rows.
+
+    `by`: another column, of MIN_BY and MAX_BY what this goes with. `part`: how far through a percentile is.
+    """
 
     kind: str
     column: int | None
     type: SqlType
     is_distinct: bool = False
+    by: int | None = None
+    part: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
 from sanderling.errors import QueryError
@@ -91,7 +92,28 @@ class RefusalParser(Mixin):
         if word == "FILTER" and has_bracket:
             hint = "aggregate CASE WHEN … THEN … END"
             raise self.refuse("query.unsupported", "FILTER is not supported", hint, token)
+        if word == "WITHIN" and isinstance(this, exp.PercentileCont) and self._next is not None:
+            return self._within_group(this)
         if word == "WITHIN" and self._next is not None and self._next.text.upper() == "GROUP":
             hint = "ORDER BY … LIMIT n may do it"
             raise self.refuse("query.unsupported", "WITHIN GROUP is not supported", hint, token)
         return super()._parse_window(this, alias)  # type: ignore[misc]
+
+    def _within_group(self, called: exp.Expr) -> exp.Expr:
+        """PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY x) is PERCENTILE(x, 0.9)."""
+        self._advance()
+        self._expect(self._match_text_seq("GROUP"), "GROUP")
+        self._expect(self._match(TokenType.L_PAREN), "(")
+        self._expect(self._match(TokenType.ORDER_BY), "ORDER BY")
+        value = self._parse_bitwise()
+        self._expect(value, "what is ordered")
+        part = called.this
+        if self._match(TokenType.DESC):
+            token = self._prev
+            hint = "write ORDER BY x, and the part of the way from the least on"
+            raise self.refuse("query.unsupported", "DESC in WITHIN GROUP is not supported", hint, token)
+        self._match(TokenType.ASC)
+        self._match_r_paren()
+        found = exp.Quantile(this=value, quantile=part)
+        found.meta.update(called.meta)
+        return found

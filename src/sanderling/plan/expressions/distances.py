@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from sanderling.catalog import Stream
 from sanderling.language.grammar.dialect import LocationInside
 from sanderling.plan.expressions.check import is_previous, not_allowed
 from sanderling.plan.expressions.globe_distances import chord, chord_within, metres_between
@@ -136,6 +137,8 @@ def uses_of(node: exp.Expr, scope: RowScope) -> Uses:
             for side in sides_of(n, scope):
                 assert side.place
                 uses |= {(scope.all.index(side), name) for name in side.place}
+        elif isinstance(n, (exp.First, exp.Last)):
+            uses |= _times_of(n, scope)
         elif is_movement(n):
             uses |= uses_of_movement(n, scope)
         elif is_previous(n) and len(n.expressions) == 1 and isinstance(n.expressions[0], exp.Column):
@@ -146,6 +149,12 @@ def uses_of(node: exp.Expr, scope: RowScope) -> Uses:
         side, found = scope.find(column)
         uses.add((scope.all.index(side), found.name))
     return uses
+
+
+def _times_of(node: exp.Expr, scope: RowScope) -> Uses:
+    """FIRST and LAST of a stream's column go by its time."""
+    sides = {scope.all.index(side): side for c in node.find_all(exp.Column) for side in [scope.find(c)[0]]}
+    return {(i, s.relation.time) for i, s in sides.items() if isinstance(s.relation, Stream)}
 
 
 def _is_of_its_own(node: exp.Expr) -> bool:

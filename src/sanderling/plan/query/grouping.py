@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from sanderling.catalog import Column
+from sanderling.catalog import Column, Stream
 from sanderling.plan.explain.words import words_of
 from sanderling.plan.expressions.check import (
     Constant,
@@ -34,15 +34,19 @@ from sanderling.types import TYPES, SqlType
 
 AGGREGATES: dict[type[exp.Expr], str] = {
     exp.Count: nodes.COUNT, exp.Sum: nodes.SUM, exp.Avg: nodes.AVG, exp.Min: nodes.MIN, exp.Max: nodes.MAX,
-    exp.Stddev: nodes.STDDEV, exp.StddevSamp: nodes.STDDEV,
+    exp.Stddev: nodes.STDDEV, exp.StddevSamp: nodes.STDDEV, exp.ApproxDistinct: nodes.COUNT,
+    exp.Quantile: nodes.PERCENTILE, exp.Median: nodes.PERCENTILE, exp.ArgMin: nodes.FIRST_BY,
+    exp.ArgMax: nodes.LAST_BY, exp.First: nodes.FIRST_BY, exp.Last: nodes.LAST_BY,
 }  # fmt: skip
 INSTEAD: dict[type[exp.Expr], str] = {
-    exp.ArgMax: "ORDER BY … DESC LIMIT 1 gives the row with the greatest",
-    exp.ArgMin: "ORDER BY … LIMIT 1 gives the row with the least",
+    exp.ApproxQuantile: "write PERCENTILE(x, 0.9), which is exact",
+    exp.FirstValue: "write FIRST(x), or MIN_BY(x, ts)",
+    exp.LastValue: "write LAST(x), or MAX_BY(x, ts)",
     exp.CountIf: "write COUNT(CASE WHEN … THEN 1 END)",
     exp.Lag: "PREVIOUS(column) is of the same object's reading before",
 }
-OF_NUMBERS = (nodes.SUM, nodes.AVG, nodes.STDDEV)
+KNOWN = "there are COUNT, SUM, AVG, MIN, MAX, STDDEV, PERCENTILE, MEDIAN, FIRST, LAST, MIN_BY and MAX_BY"
+OF_NUMBERS = (nodes.SUM, nodes.AVG, nodes.STDDEV, nodes.PERCENTILE)
 
 
 def aggregates_in(node: exp.Expr) -> Iterator[exp.Expr]:
@@ -218,9 +222,9 @@ class _Grouped:
         kind = AGGREGATES.get(type(node))
         if kind is None:
             name = self.under.word_of(node)
-            hint = INSTEAD.get(type(node), "there are COUNT, SUM, AVG, MIN, MAX and STDDEV")
+            hint = INSTEAD.get(type(node), KNOWN)
             raise self.under.refuse(node, "query.unsupported", f"{name.upper()} is not supported", hint)
-        argument, is_distinct = node.this, False
+        argument, is_distinct = node.this, isinstance(node, exp.ApproxDistinct)
         if isinstance(argument, exp.Distinct):
             is_distinct = True
             if len(argument.expressions) != 1:
@@ -244,7 +248,13 @@ class _Grouped:
                 inner, "query.not_grouped", "an aggregate of an aggregate", "use FROM (SELECT …)"
             )
         column, type_ = self._input(kind, argument, node)
-        found = nodes.Sum(kind, column, type_, is_distinct and kind not in (nodes.MIN, nodes.MAX))
+        by = self._by(node) if kind in (nodes.FIRST_BY, nodes.LAST_BY) else None
+        part = self._part(node) if kind == nodes.PERCENTILE else 0.0
+        only_once = is_distinct and kind not in (nodes.MIN, nodes.MAX)
+        if only_once and (by is not None or kind == nodes.PERCENTILE):
+            message = f"{self.under.word_of(node).upper()} does not take DISTINCT"
+            raise self.under.refuse(node, "query.unsupported", message, "leave it out")
+        found = nodes.Sum(kind, column, type_, only_once, by, part)
         if found not in self.sums:
             self.sums.append(found)
             self.words.append(words_of(node))
@@ -265,7 +275,45 @@ class _Grouped:
         place = len(self.groups) + self.inputs.index(of)
         if kind == nodes.COUNT:
             return place, TYPES["BIGINT"]
-        return place, TYPES["DOUBLE"] if kind in (nodes.AVG, nodes.STDDEV) else of.type
+        is_double = kind in (nodes.AVG, nodes.STDDEV, nodes.PERCENTILE)
+        return place, TYPES["DOUBLE"] if is_double else of.type
+
+    def _by(self, node: exp.Expr) -> int:
+        """What MIN_BY and MAX_BY go by; FIRST and LAST go by the time of their reading."""
+        found = node.args.get("expression")
+        if isinstance(node, (exp.First, exp.Last)):
+            found = self._time_of(node)
+        word = self.under.word_of(node).upper()
+        if found is None or node.args.get("count"):
+            message, hint = f"{word} takes what is shown, and what it goes by", f"write {word}(speed, ts)"
+            raise self.under.refuse(node, "query.wrong_argument_count", message, hint)
+        return self._input(nodes.MIN, found, node)[0] or 0
+
+    def _time_of(self, node: exp.Expr) -> exp.Expr:
+        """The time of the stream that the column is of."""
+        streams = {s.alias: s for c in node.this.find_all(exp.Column) for s in [self.under.find(c)[0]]}
+        sides = list(streams.values()) or self.under.all
+        stream = sides[0].relation
+        if len(sides) != 1 or not isinstance(stream, Stream):
+            by = "MIN_BY" if isinstance(node, exp.First) else "MAX_BY"
+            message = f"{self.under.word_of(node).upper()} is by time, of the readings of one stream"
+            raise self.under.refuse(
+                node, "query.unsupported", message, f"write {by}(column, what it goes by)"
+            )
+        name, alias = (exp.to_identifier(text, quoted=True) for text in (stream.time, sides[0].alias))
+        return exp.column(name, table=alias)
+
+    def _part(self, node: exp.Expr) -> float:
+        """How far through: from 0, the least, up to 1, the greatest."""
+        if isinstance(node, exp.Median):
+            return 0.5
+        written = node.args.get("quantile")
+        constant = None if written is None else constant_of(written.unnest(), "")
+        value = constant.value if constant is not None else None
+        if not isinstance(value, (int, float)) or not 0 <= value <= 1:
+            message, hint = "a percentile is at a number from 0 to 1", "write PERCENTILE(x, 0.9)"
+            raise self.under.refuse(node, "query.wrong_type", message, hint)
+        return float(value)
 
     def _key(self, node: exp.Expr) -> str:
         """What is the same for expressions that mean the same."""

@@ -5,6 +5,8 @@ changes ──► their groups ──► steps: a group at a tick ──► each
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import pyarrow as pa
 
@@ -12,6 +14,7 @@ from sanderling.arrays import I64, Bools
 from sanderling.operate.operator import over, under
 from sanderling.operate.sql.aggregate.measured import Measured, Told
 from sanderling.operate.sql.aggregate.measures import Count
+from sanderling.operate.sql.aggregate.ordered import Chosen, Percentile
 from sanderling.operate.sql.rows.codes import Coder, Column, decoded
 from sanderling.operate.sql.rows.numbered import Grown, Numbered, Waste
 from sanderling.operate.sql.rows.steps import Steps
@@ -19,9 +22,20 @@ from sanderling.operate.sql.signed import Signed
 from sanderling.operate.tree.changes import Changes
 from sanderling.plans import nodes
 from sanderling.plans.columns import by_place
-from sanderling.plans.nodes import COUNT, MAX, MIN
+from sanderling.plans.nodes import COUNT, FIRST_BY, LAST_BY, MAX, MIN, PERCENTILE
 
-ROWS = (-1, False)  # the place of COUNT(*) among the columns that are measured
+
+class Source(NamedTuple):
+    """What is measured together: a column, or its distinct values. What is of their order is by itself."""
+
+    column: int
+    is_distinct: bool
+    by: int | None = None
+    part: float = 0.0
+    kind: str = ""
+
+
+ROWS = Source(-1, False)  # COUNT(*)
 
 
 class AggregateState:
@@ -38,11 +52,12 @@ class AggregateState:
         self.groups = Numbered(1 + self.coder.width)
         self.count = Count()
         self._has_begun = Grown(False, np.bool_)
-        kinds: dict[tuple[int, bool], set[str]] = {}
+        kinds: dict[Source, set[str]] = {}
         for what in self.node.sums:
             if what.column is not None:
                 kinds.setdefault(_source(what), set()).add(what.kind)
-        self.measured = {key: Measured(types[key[0]].arrow, kinds[key], key[1]) for key in kinds}
+        arrow = [t.arrow for t in types]
+        self.measured = {key: _measure(key, kinds[key], arrow) for key in kinds}
 
     @property
     def has_begun(self) -> Bools:
@@ -101,7 +116,8 @@ class Aggregate:
         counts = state.count.advance(steps, step, changes.sign, groups)
         told = {(ROWS, COUNT): Told(counts, np.zeros(counts.shape, np.bool_))}
         for key, measured in state.measured.items():
-            found = measured.advance(steps, step, changes.sign, changes.columns[key[0]], groups)
+            columns = [changes.columns[c] for c in (key.column, key.by) if c is not None]
+            found = measured.advance(steps, step, changes.sign, columns, groups)
             told |= {(key, kind): what for kind, what in found.items()}
         return counts, [told[_source(s), s.kind] for s in self.node.sums]
 
@@ -175,8 +191,18 @@ class Aggregate:
             measured.restore(under(f"{number}.", tables))
 
 
-def _source(what: nodes.Sum) -> tuple[int, bool]:
+def _source(what: nodes.Sum) -> Source:
     """The column an aggregate is of, and whether of distinct values only, which MIN and MAX do not mind."""
     if what.column is None:
         return ROWS
-    return what.column, what.is_distinct and what.kind not in (MIN, MAX)
+    if what.kind in (PERCENTILE, FIRST_BY, LAST_BY):
+        return Source(what.column, False, what.by, what.part, what.kind)
+    return Source(what.column, what.is_distinct and what.kind not in (MIN, MAX))
+
+
+def _measure(of: Source, kinds: set[str], types: list[pa.DataType]) -> Measured | Chosen | Percentile:
+    if of.kind == PERCENTILE:
+        return Percentile(of.part)
+    if of.by is not None:
+        return Chosen(types[of.column], types[of.by], of.kind)
+    return Measured(types[of.column], kinds, of.is_distinct)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,9 +37,11 @@ class Measured:
         self.spread = Sums(type_, is_spread=True) if STDDEV in kinds else None
         self.extremes = Extremes(type_) if kinds & {MIN, MAX} else None
 
-    def advance(self, steps: Steps, step: I64, sign: I64, column: Column, groups: int) -> dict[str, Told]:
-        """Takes in changes; gives what it keeps by kind of aggregate."""
-        changes = fed(step, sign, column)
+    def advance(
+        self, steps: Steps, step: I64, sign: I64, columns: Sequence[Column], groups: int
+    ) -> dict[str, Told]:
+        """Takes in changes of one column; gives what it keeps by kind of aggregate."""
+        changes = fed(step, sign, columns[0])
         if self.once is not None:
             changes = self.once.only(steps, changes)
         counts = self.count.advance(steps, changes.step, changes.sign, groups)
