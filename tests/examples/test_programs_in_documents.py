@@ -37,6 +37,21 @@ def test_the_page_of_the_session_is_true(
         assert capsys.readouterr().out == shown, f"session.md:{block.line}"
 
 
+def test_the_programs_of_the_short_answers_print_what_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    page = ROOT / "docs" / "how.md"
+    for block in blocks_of(page):
+        if block.language == "csv":
+            Path(block.name).write_text(block.text)
+    found = programs(page)
+    assert found
+    for block, shown in found:
+        exec(block.text, {})
+        assert capsys.readouterr().out == shown, f"how.md:{block.line}"
+
+
 def unknown_names(program: str) -> set[str]:
     """What a program uses and nobody has defined."""
     tree = ast.parse(program)
