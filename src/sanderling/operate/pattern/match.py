@@ -7,7 +7,7 @@ time that passes ─────────────────────
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
@@ -19,6 +19,7 @@ from sanderling.arrays import I64
 from sanderling.clock import NEVER, NOTHING_YET
 from sanderling.operate.inside.waited import Wanted
 from sanderling.operate.operator import over, under
+from sanderling.operate.pattern.known import Known
 from sanderling.operate.pattern.own_state import States
 from sanderling.operate.pattern.own_steps import Fault, Forwarded, OwnStates, OwnSteps
 from sanderling.operate.pattern.presence import Event, Here, Key, Presence, PresenceState, Values
@@ -83,7 +84,7 @@ class MatchState:
     skipped: set[Key] = field(default_factory=set)
     next_number: int = 0
     # Of steps that wait: the keys that are asked for, and those that nobody may wait for any more.
-    known: dict[int, set[Key]] = field(default_factory=dict)
+    known: dict[int, Known] = field(default_factory=dict)
     idle: set[tuple[int, Key]] = field(default_factory=set)
     closed_to: int = NOTHING_YET
     own: OwnStates = field(default_factory=OwnStates)
@@ -114,7 +115,7 @@ class Match:
 
     def new_state(self, at: None) -> MatchState:
         found = MatchState([presence.new_state() for presence in self.presences])
-        found.known = {number: set() for number in self.branches}
+        found.known = {number: Known(self.presences[number].key_type) for number in self.branches}
         return found
 
     def apply(self, state: MatchState, given: Changes) -> Signed:
@@ -137,14 +138,14 @@ class Match:
     # ----- who is waited for
 
     def _looked_at(
-        self, state: MatchState, number: int, keys: Collection[Key], given: Changes, is_new: bool = False
+        self, state: MatchState, number: int, keys: Known, given: Changes, is_new: bool = False
     ) -> Signed:
         """What a step says of keys in these ticks; of new ones also what it said before."""
         presence, branch = self.presences[number], self.branches[number]
         nothing = Signed.none([t.arrow for t in presence.node.types])
-        if not keys or given.look is None:
+        if not len(keys) or given.look is None:
             return nothing
-        query, key = presence.key_column(keys)
+        query, key = keys.columns()
         new = np.full(len(query), is_new)
         wanted = Wanted(branch, query, key, new, state.closed_to, given.closed_to)
         rows = given.look(wanted, presence.node.keys[0])
@@ -153,14 +154,14 @@ class Match:
 
     def _ask(self, state: MatchState, runs: Iterable[Run], tick: int, ahead: Ahead) -> None:
         """From now on something is known of whom these runs wait for."""
-        automaton, wanted = self._automaton(state), dict[int, set[Key]]()
+        automaton, wanted = self._automaton(state), dict[int, Known]()
         for run in runs:
             for number, key in automaton.places(run):
                 if not automaton.is_known(number, key):
-                    wanted.setdefault(number, set()).add(key)
+                    wanted.setdefault(number, Known(self.presences[number].key_type)).add(key)
         for number, keys in wanted.items():
             presence, own = self.presences[number], state.presences[number]
-            state.known[number] |= keys
+            state.known[number].update(keys)
             rows = self._looked_at(state, number, keys, ahead.given, is_new=True)
             later = []
             for event in presence.events(own, rows, ahead.given.closed_to):
@@ -171,7 +172,7 @@ class Match:
             ahead.add(number, later)
 
     def is_waiting(self, state: MatchState) -> bool:
-        return any(state.known.values())
+        return any(len(known) for known in state.known.values())
 
     # ----- one tick
 
@@ -394,7 +395,8 @@ class Match:
             gone = [k for n, k in state.idle if n == number and k in known and (n, k) not in state.waiting]
             if gone:
                 self.presences[number].drop(state.presences[number], gone)
-                known.difference_update(gone)
+                for key in gone:
+                    known.discard(key)
         state.idle = set()
         if len(state.due) > 2 * len(state.runs) + 64:
             self._plan_dues(state)

@@ -90,6 +90,11 @@ class Presence:
             return [()] * len(rows)
         return list(zip(*(columns[place].to_pylist() for place in places), strict=True))
 
+    @property
+    def key_type(self) -> pa.DataType:
+        """Of keys of one column."""
+        return self.node.types[self.node.keys[0]].arrow
+
     def key_column(self, keys: Iterable[Key]) -> tuple[I64, pa.Array]:
         """Of keys of one column: by key its query, and what it is."""
         (place,), found = self.node.keys, list(keys)
