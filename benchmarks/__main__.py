@@ -20,6 +20,7 @@ from benchmarks import (
     nearest_kernel,
     nearest_on_spark,
     patterns,
+    patterns_at_scale,
     pipeline_rows,
     polygons,
     processor,
@@ -34,6 +35,7 @@ from benchmarks import (
     triggers_on_spark,
 )
 from benchmarks.peers import nearest as peers_nearest
+from benchmarks.peers import patterns as peers_patterns
 from benchmarks.peers import squares as peers_squares
 
 ALL = {
@@ -50,6 +52,7 @@ ALL = {
         nearest_kernel,
         triggers,
         patterns,
+        patterns_at_scale,
         registration,
         simulate,
         growth,
@@ -68,6 +71,7 @@ ALL = {
         triggers_on_spark,
         peers_squares,
         peers_nearest,
+        peers_patterns,
     )
 }
 

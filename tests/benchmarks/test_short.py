@@ -18,6 +18,7 @@ from benchmarks import (
     hub,
     nearest_kernel,
     patterns,
+    patterns_at_scale,
     pictures,
     pipeline_rows,
     polygons,
@@ -150,6 +151,11 @@ def test_the_benchmark_of_the_globe_checks_its_result(said_here: Path) -> None:
 def test_the_benchmark_of_the_hub_checks_its_result(said_here: Path) -> None:
     assert hub.run(objects=10_000, queries=10, clients=200, ticks=3)["shared"] > 0
     assert (said_here / "hub.json").exists()
+
+
+def test_the_benchmark_of_patterns_at_scale_runs(said_here: Path) -> None:
+    ratios = patterns_at_scale.run(objects=1_000, queries=50, side_m=400.0, stay_s=5, warm=2, measured=2)
+    assert ratios["range queries"] == 1 and len(ratios) == 4
 
 
 def test_the_benchmark_of_patterns_checks_its_result(said_here: Path) -> None:

@@ -88,6 +88,7 @@ class MatchState:
     idle: set[tuple[int, Key]] = field(default_factory=set)
     closed_to: int = NOTHING_YET
     own: OwnStates = field(default_factory=OwnStates)
+    automaton: Automaton | None = None  # over these presences
 
 
 class Match:
@@ -102,6 +103,7 @@ class Match:
     def __init__(self, node: nodes.Match, constants: Constants, states: States | None = None):
         self.node, self.constants = node, constants
         self.own = OwnSteps(node, states or States())
+        self.has_own = bool(self.own)
         self.presences = [
             Presence(presence, kept, constants)
             for presence, kept in zip(node.presences, node.kept, strict=True)
@@ -158,7 +160,9 @@ class Match:
         for run in runs:
             for number, key in automaton.places(run):
                 if not automaton.is_known(number, key):
-                    wanted.setdefault(number, Known(self.presences[number].key_type)).add(key)
+                    if number not in wanted:
+                        wanted[number] = Known(self.presences[number].key_type)
+                    wanted[number].add(key)
         for number, keys in wanted.items():
             presence, own = self.presences[number], state.presences[number]
             state.known[number].update(keys)
@@ -182,7 +186,8 @@ class Match:
         touched: dict[int, Run] = {}
         began = []
         for number, event in events:
-            self.own.note(state.own, number, event, state.presences[number])
+            if self.has_own:
+                self.own.note(state.own, number, event, state.presences[number])
             self.presences[number].take(state.presences[number], event)
             touched |= state.waiting.get((number, event.key), {})
             if number == 0 and self.node.steps[0].own is None:
@@ -252,32 +257,44 @@ class Match:
         return run
 
     def _looked(self, state: MatchState, run: Run, tick: int, answered: Sequence[int]) -> str:
-        before = run.due
-        self._leave(state, run)
+        """Most wait on for what they waited for: nothing is written down anew for these."""
+        before, watches, is_in = run.due, run.watches, run.number in state.runs
         outcome = self._automaton(state).look(run, tick, self._durations(run.query), answered)
-        if outcome in ("", ASKS):
+        is_waiting = outcome in ("", ASKS)
+        if is_in and not (is_waiting and run.watches is watches):
+            now, run.watches = run.watches, watches
+            self._leave(state, run)
+            run.watches, is_in = now, False
+        if is_waiting and not is_in:
             self._enter(state, run)
-            if run.due != before:
-                heappush(state.due, (run.due, run.number, run))
+        if is_waiting and run.due != before:
+            heappush(state.due, (run.due, run.number, run))
         return outcome
 
     def _enter(self, state: MatchState, run: Run) -> None:
         state.runs[run.number] = run
         state.of_key.setdefault((run.query, run.key), {})[run.number] = run
-        self.own.enter(state.own, run)
+        if self.has_own:
+            self.own.enter(state.own, run)
         for place in self._automaton(state).places(run):
             state.waiting.setdefault(place, {})[run.number] = run
 
     def _leave(self, state: MatchState, run: Run) -> None:
         state.runs.pop(run.number, None)
         _take_out(state.of_key, (run.query, run.key), run)
-        self.own.leave(state.own, run)
+        if self.has_own:
+            self.own.leave(state.own, run)
         for place in self._automaton(state).places(run):
             _take_out(state.waiting, place, run)
             if place[0] in self.branches:
                 state.idle.add(place)
 
     def _automaton(self, state: MatchState) -> Automaton:
+        if state.automaton is None:
+            state.automaton = self._automaton_of(state)
+        return state.automaton
+
+    def _automaton_of(self, state: MatchState) -> Automaton:
         def here_of(presence: int, key: Key) -> Here | None:
             return state.presences[presence].here.get(key)
 

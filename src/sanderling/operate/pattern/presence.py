@@ -69,7 +69,8 @@ class Presence:
         key, tick, row, since, is_long = found.T
         shown = rows_before(key, row, known)  # of who goes: what it showed before
         shown = np.where(row >= 0, row, shown)
-        keys, values = self._values(stays, shown, self.node.keys), self._values(stays, shown, self.kept)
+        keys = self._values(stays, shown, self.node.keys)
+        values = keys if self.kept == self.node.keys else self._values(stays, shown, self.kept)
         query = stays.query_of(key).tolist()
         stays.look_ahead()
         for i, (at, one, began, long) in enumerate(

@@ -70,6 +70,8 @@ class Automaton:
         is_known: Callable[[int, Key], bool] = lambda presence, key: True,
     ):  # fmt: skip
         self.node, self.here_of, self.is_known = node, here_of, is_known
+        self.presence_of = [step.presence for step in node.steps]
+        self.own_of = [[s for s in p.steps if node.steps[s].own is not None] for p in node.positions]
 
     def look(self, run: Run, tick: int, asked: Durations, answered: Collection[int] = ()) -> str:
         """As far as it gets at a tick: how it ends, or nothing if it waits.
@@ -87,8 +89,8 @@ class Automaton:
             dues = [self._looked(run, watch, tick, asked) for watch in run.watches]
             if any(watch.done for watch in run.watches if watch.step in position.nots):
                 return BROKEN
-            own = [s for s in position.steps if self.node.steps[s].own is not None and s not in answered]
-            if own:
+            own = self.own_of[len(run.ticks) - 1]
+            if own and own[0] not in answered:
                 run.due = min([run.deadline, *dues])
                 return ASKS
             done = [w for w in run.watches if w.step in position.steps and w.done]
@@ -107,8 +109,8 @@ class Automaton:
 
     def places(self, run: Run) -> list[tuple[int, Key]]:
         """Whose coming and going it has to be told of, by presence and key."""
-        steps = self.node.steps
-        return [(steps[w.step].presence, (run.query, w.key)) for w in run.watches if w.key is not None]
+        of, query = self.presence_of, run.query
+        return [(of[w.step], (query, w.key)) for w in run.watches if w.key is not None]
 
     def _arm(self, run: Run, asked: Durations) -> None:
         """It waits for the next position, from the tick on at which it reached the one before."""
