@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import FastAPI
 from starlette.types import ASGIApp
 
-from sanderling.server.http import api, live, ogc, operators, pages, readings, updates
+from sanderling.server.http import api, live, ogc, operators, pages, readings, trackers, updates
 from sanderling.server.http.described import PROBLEMS, describe
 from sanderling.server.http.guard import Guard
 from sanderling.server.http.problems import tell_problems
@@ -21,7 +21,7 @@ def app_of(service: Service) -> ASGIApp:
     app.state.service = service
     tell_problems(app)
     describe(app)
-    for part in (api, updates, live, readings, operators, ogc):
+    for part in (api, updates, live, readings, trackers, operators, ogc):
         app.include_router(part.router)
     app.include_router(operators.machines)
     app.include_router(pages.router)  # it takes whatever is left

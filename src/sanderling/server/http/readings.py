@@ -14,6 +14,7 @@ from sanderling.catalog import Stream
 from sanderling.errors import DataError, ServerError, did_you_mean
 from sanderling.server.http.callers import Sender, service_of
 from sanderling.server.http.described import in_forms
+from sanderling.server.rights.tokens import Token
 from sanderling.server.shown.forms import ARROW, CSV, GEOJSON, JSON, LINES
 from sanderling.session.posting import Posting
 
@@ -35,10 +36,10 @@ def file_form(stream: Stream, body: bytes, media: str) -> tuple[str, bytes]:
         case "application/vnd.apache.arrow.stream":
             return ".parquet", _parquet(body)
         case "application/json":
-            said = _json(body)
+            said = json_of(body)
             rows = said if isinstance(said, list) else [said]
         case "application/geo+json":
-            rows = [_row_of(stream, feature) for feature in _features(_json(body))]
+            rows = [_row_of(stream, feature) for feature in _features(json_of(body))]
         case _:
             raise ServerError(
                 "request.bad_type", f'readings do not come as "{media[:60]}"', "one of " + ", ".join(TAKEN)
@@ -46,7 +47,7 @@ def file_form(stream: Stream, body: bytes, media: str) -> tuple[str, bytes]:
     return ".jsonl", b"".join(orjson.dumps(row) + b"\n" for row in rows)
 
 
-def _json(body: bytes) -> Any:
+def json_of(body: bytes) -> Any:
     try:
         return orjson.loads(body)
     except orjson.JSONDecodeError as e:
@@ -102,14 +103,18 @@ async def post_readings(request: Request, name: str, token: Sender) -> dict[str,
     media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     key = request.headers.get("idempotency-key")
     body = await request.body()
+    refuse_long(body, token)
+    await service.flow.pass_(token, len(body))
+    receipt = await service.hub.beside(lambda: posting.post(*file_form(posting.stream, body, media), key))
+    return {"accepted": receipt.accepted, "refused": receipt.refused, "sequence": receipt.sequence}
+
+
+def refuse_long(body: bytes, token: Token) -> None:
     if len(body) > token.limits.body_bytes:
         raise ServerError(
             "request.too_long", f"readings of yours may have {token.limits.body_bytes:,} bytes at a time",
             "send them in pieces",
         )  # fmt: skip
-    await service.flow.pass_(token, len(body))
-    receipt = await service.hub.beside(lambda: posting.post(*file_form(posting.stream, body, media), key))
-    return {"accepted": receipt.accepted, "refused": receipt.refused, "sequence": receipt.sequence}
 
 
 def posting_of(postings: Mapping[str, Posting], name: str) -> Posting:
