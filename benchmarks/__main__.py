@@ -6,6 +6,7 @@ import sys
 
 from benchmarks import (
     answer_size,
+    archive_on_spark,
     clients,
     company_kernel,
     coverages,
@@ -64,6 +65,7 @@ ALL = {
         starts,
         live,
         range_on_spark,
+        archive_on_spark,
         squares_on_spark,
         nearest_on_spark,
         groups_on_spark,
