@@ -97,6 +97,7 @@ class Kind(StrEnum):
     AHEAD_ROWS = "ahead", To.DELIVERY, ROW, "stream slice"
     # Readings of ticks that have closed, for the archive; behind the time stand all declared columns.
     ARCHIVED = "archived", To.DELIVERY, TS, "stream"
+    LATE_READINGS = "late readings", To.DELIVERY, TS, "stream"  # where the archive keeps what came too late
     COUNTS = "counts", To.DELIVERY, "", "stream rows ticks closed_to furthest filled met"
     # ----- while a plan lives (route/controls.py); the first shard tells merge partitions what they need
     PLAN = "plan", To.SHARDS | To.MERGE, "", "version"

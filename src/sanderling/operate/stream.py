@@ -191,6 +191,9 @@ class StreamShard:
             return
         # What came from a file is read there again; a row that was brought comes along.
         kept = [ROW] if self.stream.path or self.stream.format else [*self.objects.schema.names, ROW]
+        if self.plan.archive is not None and self.plan.archive.late == "keep" and is_late.any():
+            late = table.filter(pa.array(is_late)).select(self.objects.schema.names)
+            yield Batch(Kind.LATE_READINGS, late, self.stream.name)
         for kind, is_it in ((Kind.LATE_ROWS, is_late), (Kind.AHEAD_ROWS, is_ahead)):
             if is_it.any():
                 rows = table.filter(pa.array(is_it)).select(kept)

@@ -174,6 +174,12 @@ class Archive:
         self._files = list(files)
         return self
 
+    def late(self) -> pa.Table:
+        """What came too late to count, if the archive keeps it; in order of time and key."""
+        files = self.tables.late
+        found = [self._read(files, file) for file in files.all()]
+        return in_order(pa.concat_tables([self.schema.empty_table(), *found]), self.stream.key)
+
     # ----- files and row groups
 
     def _groups(self, after: int, up_to: int, bounds: Bounds | None) -> Iterator[Group]:

@@ -25,6 +25,7 @@ def erase(writer: Writer, keys: pa.Array) -> int:
     tables = writer.tables
     with writer.turn:
         erased = _erase_in(tables.readings, tables.form, keys)
+        _erase_in(tables.late, tables.form, keys)
         _erase_in(tables.snapshots, tables.form, keys)
         _erase_in(tables.last, tables.last_form, keys)
     return erased

@@ -19,6 +19,7 @@ from sanderling.batches import TS, Batch, Kind
 from sanderling.clock import NOTHING_YET
 from sanderling.state import crash
 from sanderling.storage.last import LastStore
+from sanderling.storage.late import LateReadings
 from sanderling.storage.tend import Tending
 from sanderling.storage.writer import Writer
 
@@ -33,6 +34,7 @@ class Flush:
     tables: list[pa.Table]
     up_to: int
     batch: int  # the last that is in it as a whole
+    late: list[tuple[int, pa.Table]]
 
 
 @dataclass(slots=True)
@@ -73,7 +75,7 @@ class Flusher:
         self._step_back = step_back
         self.stream = writer.about.stream
         self.delivered = writer.told(run)
-        self._last = LastStore(writer)
+        self._last, self._late = LastStore(writer), LateReadings(writer, run)
         self.done_to = self.delivered  # what the log need not keep for us
         to = writer.archived_to
         self._closed_to, self._flushed_to = NOTHING_YET, NOTHING_YET if to is None else to
@@ -89,6 +91,8 @@ class Flusher:
         mine = [b for b in batches if b.stream == self.stream.name]
         for batch in (b for b in mine if b.kind == Kind.ARCHIVED):
             self._waiting.add(number, batch.table)
+        for batch in (b for b in mine if b.kind == Kind.LATE_READINGS):
+            self._late.add(number, batch.table)
         self._closed_to = max([self._closed_to, *(b.closed_to for b in mine if b.kind == Kind.COUNTS)])
         self.delivered = number
         if self._closed_to != NOTHING_YET:
@@ -96,14 +100,14 @@ class Flusher:
             is_much = self._waiting.bytes > MOST_BYTES
             self._flush(self._closed_to if is_much else self._closed_to // flush_us * flush_us)
 
-    def _flush(self, up_to: int) -> None:
+    def _flush(self, up_to: int, is_end: bool = False) -> None:
         """Everything up to a tick, if that is further than before."""
-        if up_to <= self._flushed_to:
+        if up_to <= self._flushed_to and not (is_end and self._late.are_waiting):
             return
         self._flushed_to = up_to
         taken = self._waiting.take(up_to)
         left = min((batch for batch, _ in self._waiting.tables), default=self.delivered + 1)
-        self._put(Flush(taken, up_to, left - 1))
+        self._put(Flush(taken, up_to, left - 1, self._late.take(left - 1)))
 
     def _put(self, flush: Flush | None) -> None:
         while self._failure is None:
@@ -116,7 +120,7 @@ class Flusher:
     def finish(self) -> None:
         """Writes what has closed, though its flush is not full, and returns when it is safe."""
         if self._closed_to != NOTHING_YET:
-            self._flush(self._closed_to)
+            self._flush(self._closed_to, is_end=True)
         self._queue.join()
         if self._failure is not None:
             raise self._failure
@@ -142,6 +146,7 @@ class Flusher:
             self._queue.task_done()
 
     def _write(self, flush: Flush) -> None:
+        self._late.write(flush.late, flush.batch)
         archived = self.writer.append(flush.tables, flush.up_to, {self._run: flush.batch})
         self._last.add([archived], flush.up_to)
         crash.point("archive-before-forget")
