@@ -41,6 +41,9 @@ def test_each_sees_only_its_own(town: Town, words: tuple[str, str]) -> None:
     unknown = (422, "query.unknown_query")
     assert run(f"DROP QUERY {hers}") == unknown == run(f"DESCRIBE QUERY {hers}") == run(f"EXPLAIN {hers}")
     assert run(f"REGISTER QUERY spy AS SELECT id FROM {hers}") == (422, "query.unknown_stream")
+    assert run(f"SELECT id FROM {hers}") == (422, "query.unknown_stream")
+    once = ben.post("/api/v1/sql", json={"sql": f"SELECT id, y FROM {his} ORDER BY id"}).json()
+    assert once["listings"] == [{"title": "", "columns": ["id", "y"], "rows": [["a", "601"]]}]
     near = ben.post("/api/v1/sql", json={"sql": f"REGISTER QUERY spy AS SELECT id FROM {hers}x"})
     assert hers not in near.json()["hint"] and near.status_code == 422
     shown = ben.post("/api/v1/sql", json={"sql": "SHOW QUERIES"}).json()["listings"][0]["rows"]

@@ -37,9 +37,14 @@ def written(rows: pa.Table, form: str) -> bytes:
     raise ConfigError("config.bad_option", f'no format is called "{form}"', f"there are {', '.join(FORMS)}")
 
 
+def texts_of(rows: pa.Table) -> list[list[str]]:
+    """By column each value as people read it."""
+    return [[_shown(value) for value in column.to_pylist()] for column in rows.columns]
+
+
 def lines_of(rows: pa.Table) -> list[str]:
     """Columns side by side, numbers to the right, and below them how many rows there are."""
-    columns = [[_shown(value) for value in column.to_pylist()] for column in rows.columns]
+    columns = texts_of(rows)
     is_number = [pa.types.is_integer(t) or pa.types.is_floating(t) for t in rows.schema.types]
     widths = [max(map(len, [name, *column])) for name, column in zip(rows.column_names, columns, strict=True)]
     shown = [rows.column_names, ["-" * width for width in widths], *map(list, zip(*columns, strict=True))]
@@ -76,4 +81,4 @@ def _csv(rows: pa.Table) -> bytes:
     return file.getvalue()
 
 
-__all__ = ["FORMS", "lines_of", "written"]
+__all__ = ["FORMS", "lines_of", "texts_of", "written"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -33,6 +33,12 @@ class OncePlanner(Planner):
         self._archives = known._archives
         for stream in rows:
             self.streams.put(stream.name, stream)
+
+    def keep_queries(self, may_see: Callable[[str], bool]) -> None:
+        """All others are not there for whoever asks."""
+        mark = self.queries.mark()
+        mine = {folded: member for folded, member in mark.members.items() if may_see(member.name)}
+        self.queries.back_to(mark._replace(members=mine))
 
     def planned(self, statement: RegisterQuery, text: str, begin: int = ALWAYS) -> tuple[Query, Plan]:
         """The query, and the plan of it alone."""

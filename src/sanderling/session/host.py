@@ -5,7 +5,7 @@ judged(sql) ──► what it would bring ──► may they? ──► run(sql)
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from sanderling.ask.page import texts_of
 from sanderling.catalog import Stream, Table
 from sanderling.deliver.log import Log
 from sanderling.figures.arrivals import Arrivals
 from sanderling.language import parse_script
-from sanderling.language.statements import Coverage, Statement
+from sanderling.language.statements import At, Coverage, Statement
 from sanderling.plan.listing import Listing
 from sanderling.plan.many.cohorts import Member
 from sanderling.plans.plan import Plan, Template
@@ -26,6 +27,9 @@ from sanderling.spark.plans import PlanFolder
 
 if TYPE_CHECKING:
     from sanderling.session.session import Session
+
+# How long a client waits for the answer of a SELECT.
+ASKED_S = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +92,12 @@ class Host:
             shown = session.execute(sql)
             listings = () if shown is None else (_listing(shown),)
             return _outcome(before, session._living.queries.mark().members, listings)
+
+    def ask(self, sql: str, may_see: Callable[[str], bool]) -> Outcome:
+        """Answers a SELECT by itself, for one to whom only some queries are there."""
+        told = self.session._query(sql, ASKED_S, may_see)
+        rows = tuple(zip(*texts_of(told), strict=True))
+        return Outcome((), (), (Listing("", tuple(told.column_names), rows),))
 
     def seen(self) -> Seen:
         living = self.session._living
@@ -159,6 +169,11 @@ def _outcome(before: dict[str, Member], now: dict[str, Member], listings: Sequen
     came = tuple(m for name, m in now.items() if before.get(name) is not m)
     went = tuple(m.name for name, m in before.items() if name not in now)
     return Outcome(came, went, tuple(listings))
+
+
+def without_time(statement: Statement) -> Statement:
+    """What stands behind AT and its time."""
+    return statement.statement if isinstance(statement, At) else statement
 
 
 def _listing(shown: pa.Table) -> Listing:

@@ -14,7 +14,7 @@ import re
 import sys
 import threading
 import weakref
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -475,7 +475,10 @@ class Session:
         Promise (tests/session/test_query.py): nobody else sees anything of it, also after a restart.
         """
         text("sql", sql, "give a SELECT")
-        wait_s = seconds("timeout", timeout)
+        return self._query(sql, seconds("timeout", timeout))
+
+    def _query(self, sql: str, wait_s: float, may_see: Callable[[str], bool] | None = None) -> pa.Table:
+        """`may_see`: which queries are there for whoever asks; all, if nothing is said."""
         asked = _only_asks(sql)
         if asked is None:
             raise SessionError(
@@ -484,6 +487,8 @@ class Session:
         self._running()
         with self._lock:
             known = OncePlanner(self._living)
+        if may_see is not None:
+            known.keep_queries(may_see)
         with _in_our_words():
             kept = KeptByShards(lambda names: self._desk.kept(names, wait_s))
             past = ArchivePast(opened_for(known), kept, is_live_now=True)

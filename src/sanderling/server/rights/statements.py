@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from sanderling.errors import QueryError, SanderlingError, ServerError
 from sanderling.language.statements import (
+    Ask,
     At,
     CreateArchive,
     CreateStream,
@@ -29,12 +30,12 @@ from sanderling.language.statements import (
 from sanderling.plan.listing import Listing
 from sanderling.server.rights.owners import Owners
 from sanderling.server.rights.tokens import Token
-from sanderling.session.host import Host, Outcome, statements_in
+from sanderling.session.host import Host, Outcome, statements_in, without_time
 
 QUERY_KINDS = ("QUERY", "TRIGGER", "PATTERN")
 ASKING = (Show, DescribeQuery, DescribeRegion, Explain)
 REGISTRATIONS = (RegisterQuery, CreateTrigger, RegisterPattern)
-FOR_CLIENTS = (*REGISTRATIONS, *ASKING)
+FOR_CLIENTS = (*REGISTRATIONS, *ASKING, Ask)
 READS_FILES = (CreateTable, CreateArchive, RegisterQueries, RefreshTable)
 # Names that the server gives to queries of its own.
 OWN = "sanderling:"
@@ -54,6 +55,9 @@ class Statements:
 
     def run(self, sql: str, token: Token, is_dry: bool = False) -> Outcome:
         statements = self._allowed(sql, token)
+        if not is_dry and len(statements) == 1 and isinstance(without_time(statements[0]), Ask):
+            with self._without_others(token):
+                return self.host.ask(sql, lambda name: self.may_see(token, name))
         with self.host.alone(), self._without_others(token):
             found = self._seen(self.host.trial(sql), token)
             if is_dry or all(isinstance(s, ASKING) for s in statements):
