@@ -80,7 +80,7 @@ def feature_lines(sheet: Sheet, rows: Rows) -> pa.ChunkedArray:
         opening, *own = _object(template, table)
         point = _points(table, place_of(plan, template))
         head: Pieces = ['{"type": "Feature", "geometry": ', point, ', "properties": ']
-        return joined(*head, *said, "," + str(opening).removeprefix("{"), *own, "},\n")
+        return joined(*head, *said, ", " + str(opening).removeprefix("{"), *own, "},\n")
 
     return _in_order(plan, rows, written)
 
