@@ -160,7 +160,14 @@ class CoverageParser(MotionParser, UnitParser):
         return is_comma and bool(self._next) and self._next.text.upper() in ("POLYGON", "MULTIPOLYGON")
 
     def _focal(self) -> Value:
-        if self._curr and self._curr.token_type == TokenType.VAR:
+        is_name = bool(self._curr) and self._curr.token_type == TokenType.VAR
+        keys = (TokenType.STRING, TokenType.NUMBER)
+        if is_name and self._next is not None and self._next.token_type in keys:
+            message = "the focal object is one of the stream that is asked"
+            hint = f"name both in FROM, WHERE f.id = {self.sql[self._next.start : self._next.end + 1]} AND"
+            hint += f" NN(f, a, 3), or DISTANCE(f, a) <= r: {self._curr.text} f"
+            raise self.refuse("query.unsupported", message, hint, self._curr, self._next)
+        if is_name:
             raise self.refuse(
                 "query.wrong_type", f"the focal object {self._curr.text} is not a constant",
                 f"write its key in quotes: '{self._curr.text}'", self._curr,
