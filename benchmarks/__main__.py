@@ -20,6 +20,7 @@ from benchmarks import (
     memory,
     nearest_kernel,
     nearest_on_spark,
+    pass_within,
     patterns,
     patterns_at_scale,
     pipeline_rows,
@@ -34,6 +35,7 @@ from benchmarks import (
     starts,
     triggers,
     triggers_on_spark,
+    windows,
 )
 from benchmarks.peers import nearest as peers_nearest
 from benchmarks.peers import patterns as peers_patterns
@@ -50,6 +52,8 @@ ALL = {
         coverages,
         follow_kernel,
         company_kernel,
+        pass_within,
+        windows,
         nearest_kernel,
         triggers,
         patterns,

@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from sanderling import pipeline
 from sanderling.batches import ROW, TS, Batch, Slice
 from sanderling.deliver.changes import UpdateLines, gather
 from sanderling.ingest.letters import LETTERS
 from sanderling.ingest.read import Ingested
+from sanderling.merge.partition import Merge
 from sanderling.operate.shard import Shard
 from sanderling.operate.where.orders import Chooser
 from sanderling.plans.plan import Plan
@@ -37,10 +39,13 @@ class Engine:
         """Readings of the next second: how long they took, and how many updates came of them."""
         table = self.readings(columns)
         started = time.perf_counter()
-        said = self.shards_say(table)
-        changes = gather(self.plan, said)
+        changes = gather(self.plan, self.told(table))
         updates = sum(len(self.lines.of(change.rows)) for change in changes.values())
         return time.perf_counter() - started, updates
+
+    def told(self, table: pa.Table) -> list[Batch]:
+        """What there is to deliver; of queries that are merged nothing."""
+        return self.shards_say(table)
 
     def readings(self, columns: dict[str, Any]) -> pa.Table:
         """What objects say in the next second."""
@@ -63,3 +68,15 @@ class Engine:
             delta(engine)
             said += [parcel_of(b) for b in out]
         return [batch_in(data) for data in said]
+
+
+class Whole(Engine):
+    """With merge partitions behind the shards."""
+
+    def __init__(self, plan: Plan, shards: int = 2):
+        super().__init__(plan, shards)
+        merges = [Merge(self.plan, number, None, shards) for number in range(shards)]
+        self.whole = pipeline.Engine(self.plan, self.shards, merges, lambda batch: batch_in(parcel_of(batch)))
+
+    def told(self, table: pa.Table) -> list[Batch]:
+        return self.whole.merged(self.shards_say(table))

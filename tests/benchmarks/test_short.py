@@ -17,6 +17,7 @@ from benchmarks import (
     growth,
     hub,
     nearest_kernel,
+    pass_within,
     patterns,
     patterns_at_scale,
     pictures,
@@ -63,6 +64,12 @@ def test_the_benchmark_of_company_checks_its_result(said_here: Path) -> None:
     said = json.loads((said_here / "company_kernel.json").read_text())
     assert [row["moving"] for row in said["rows"]] == [1.0, 0.1, 0.01]
     assert said["rows"][0]["told a tick"] > 100
+
+
+def test_the_benchmark_of_passing_checks_its_result(said_here: Path) -> None:
+    pass_within.run(objects=200, instants=8, ticks=3)
+    said = json.loads((said_here / "pass_within.json").read_text())
+    assert said["rows"][0]["pairs"] > 100
 
 
 @pytest.fixture
