@@ -1,6 +1,7 @@
 // Builds the page into src/sanderling/server/static, or with --tests its tests into build/tests.
 //
 // src/main.ts ─► esbuild ─► main.js, chunks (MapLibre only when it is asked for), main.css, index.html, licences.txt
+// src/widget.ts ─► widget.js, for notebooks
 import {copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
@@ -20,6 +21,10 @@ async function buildPage(out) {
   const {metafile} = await build({
     ...shared, entryPoints: ['src/main.ts', 'src/main.css'], splitting: true, minify: true, outdir: out, metafile: true,
     legalComments: 'none', chunkNames: 'part-[hash]',
+  });
+  // For notebooks, one file: no globe, whose library wants files beside it.
+  await build({
+    ...shared, entryPoints: ['src/widget.ts'], minify: true, outdir: out, legalComments: 'none', external: ['./globe'],
   });
   copyFileSync(join(here, 'src', 'index.html'), join(out, 'index.html'));
   copyFileSync(join(modules, 'maplibre-gl', 'dist', 'maplibre-gl-worker.mjs'), join(out, 'maplibre-gl-worker.mjs'));

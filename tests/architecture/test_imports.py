@@ -58,14 +58,15 @@ ALLOWED: dict[str, set[str]] = {
         "pipeline", "plan", "plans", "relational", "route", "settings", "storage", "types",
     },
     # what puts them together
+    "notebook": {"errors", "session"},
     "pipeline": {"batches", "merge", "operate", "plans", "route"},
     "spark": {
         "batches", "catalog", "deliver", "errors", "figures", "ingest", "merge", "operate", "plans",
         "route", "settings", "simulate", "state", "storage", "types",
     },
     "session": {
-        "arrays", "ask", "batches", "catalog", "clock", "deliver", "errors", "figures", "ingest", "language",
-        "plan", "plans", "route", "server", "settings", "spark", "state", "types",
+        "arrays", "ask", "batches", "catalog", "clock", "deliver", "errors", "figures", "ingest",
+        "language", "notebook", "plan", "plans", "route", "server", "settings", "spark", "state", "types",
     },
     "server": {
         "arrays", "batches", "catalog", "clock", "deliver", "errors", "figures", "language", "plan", "plans",
@@ -106,6 +107,7 @@ OWNERS: dict[str, str] = {
     "uvicorn": "server/",
     "pydantic": "server/",
     "prompt_toolkit": "shell/",
+    "anywidget": "notebook/",
 }
 EXCEPTIONS: dict[tuple[str, str], str] = {
     ("pyspark", "session/session.py"): "types only, under TYPE_CHECKING",

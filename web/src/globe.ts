@@ -68,6 +68,10 @@ class Globe implements Ground {
     this.map.zoomTo(this.map.getZoom() + steps, {animate: false});
   }
 
+  close(): void {
+    this.map.remove();
+  }
+
   retint(): void {
     if (this.tiles) this.map.setStyle(this.tiles.style(isDark()));
   }

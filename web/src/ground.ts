@@ -26,6 +26,7 @@ export interface Ground {
   zoomBy(steps: number): void;
   /** Light or dark has changed. */
   retint(): void;
+  close(): void;
 }
 
 const ROOM_AROUND = 1.1;
@@ -75,6 +76,10 @@ export class Plane implements Ground {
   }
 
   retint(): void {} // the page's own colours do it
+
+  close(): void {
+    this.deck.finalize();
+  }
 
   private zoom(): number {
     return this.viewport()?.zoom ?? 0;

@@ -54,10 +54,12 @@ export class LiveMap {
   private drawn = -1;
   private isStale = true;
   private restUntil = 0;
+  private isClosed = false;
 
   constructor(private readonly parent: HTMLDivElement, private tint: Tint) {
     this.listen();
     const frame = (): void => {
+      if (this.isClosed) return;
       this.draw();
       requestAnimationFrame(frame);
     };
@@ -75,6 +77,12 @@ export class LiveMap {
     this.ground.fit(box);
     this.setRoads(this.roads);
     this.setRegions(this.regions);
+  }
+
+  /** Nothing is drawn any more, and what the GPU holds is given back. */
+  close(): void {
+    this.isClosed = true;
+    this.ground?.close();
   }
 
   // ----- what is shown

@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sanderling.batches import Batch, Kind
+from sanderling.clock import NOTHING_YET
 from sanderling.deliver.changes import arrivals_in, failures_in
 from sanderling.deliver.log import BLOB, Log
 from sanderling.errors import ODD_CHARACTER, SanderlingError, SessionError, did_you_mean
@@ -63,6 +64,7 @@ class Desk:
         self._subscribed: dict[int, list[Reader]] = {}
         self._listeners: list[Listener] = []
         self.figures = Tally()  # of this run
+        self.closed: dict[str, int] = {}  # by stream, the last tick that closed in this run
         self.metrics = Metrics()  # the same
 
     @property
@@ -225,6 +227,8 @@ class Desk:
             if (then := self._asked.pop(number_asked, None)) is not None:
                 then([b for b in batches if b.kind in TOLD and b.ask == number_asked])
         self._activate(max((m.version for m in marks), default=-1), batches)
+        for batch in (b for b in batches if b.kind == Kind.COUNTS and b.closed_to != NOTHING_YET):
+            self.closed[batch.stream] = batch.closed_to
         for listener in list(self._listeners):
             listener(number, batches)
         self.delivered = number

@@ -28,6 +28,7 @@ from sanderling.ask.archive import ArchivePast
 from sanderling.ask.opened import opened_for
 from sanderling.ask.question import question_of
 from sanderling.catalog import Stream
+from sanderling.clock import show_time
 from sanderling.deliver.courier import Courier
 from sanderling.deliver.sinks.sink import Sink
 from sanderling.deliver.status import Status
@@ -50,6 +51,7 @@ from sanderling.plan.grow.living import Change, LivingPlan
 from sanderling.plan.grow.table_changes import read_in
 from sanderling.plan.listing import Listing
 from sanderling.plan.once import OncePlanner
+from sanderling.session.answer import Answer
 from sanderling.session.arguments import folder, seconds, shown, text, whole, yes_or_no
 from sanderling.session.desk import Desk, names_in
 from sanderling.session.given import (
@@ -64,6 +66,7 @@ from sanderling.session.given import (
 from sanderling.session.journal import SAID, STARTED, STATE, Journal, Line
 from sanderling.session.kept import KeptByShards
 from sanderling.session.kept_tables import KeptTables
+from sanderling.session.pages import counted, of_session
 from sanderling.session.posting import Posting, folder_of
 from sanderling.session.state import State, as_data, brought, of_data
 from sanderling.session.subscription import Subscription
@@ -85,6 +88,7 @@ from sanderling.types import SqlType
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from sanderling.notebook.map import QueryMap
     from sanderling.server.serve import Server
 
 LOGGER = logging.getLogger("sanderling")
@@ -461,21 +465,21 @@ class Session:
 
     # ----- what comes out
 
-    def answer(self, name: str, timeout: float = 60.0) -> pa.Table:
-        """The answer of a query as at the last tick that closed; `.to_pandas()` makes a frame of it."""
+    def answer(self, name: str, timeout: float = 60.0) -> Answer:
+        """The answer of a query as at the last tick that closed: an Arrow table that a notebook shows."""
         text("name", name, "name a query")
         wait_s = seconds("timeout", timeout)
         self._running()
         with _in_our_words():
-            return self._desk.answer(name, wait_s)
+            return self._with_place(name, self._desk.answer(name, wait_s))
 
-    def query(self, sql: str, timeout: float = 60.0) -> pa.Table:
+    def query(self, sql: str, timeout: float = 60.0) -> Answer:
         """A SELECT that is not registered, answered once, as at the last tick that closed.
 
         Promise (tests/session/test_query.py): nobody else sees anything of it, also after a restart.
         """
         text("sql", sql, "give a SELECT")
-        return self._query(sql, seconds("timeout", timeout))
+        return Answer(self._query(sql, seconds("timeout", timeout)))
 
     def _query(self, sql: str, wait_s: float, may_see: Callable[[str], bool] | None = None) -> pa.Table:
         """`may_see`: which queries are there for whoever asks; all, if nothing is said."""
@@ -518,6 +522,28 @@ class Session:
         wanted = Wanted(str((self._work / "said").resolve()), self._named, are_letters=True)
         return updates_of(self.spark, wanted)
 
+    def map(self, name: str, height: int = 480) -> QueryMap:
+        """A query on a map in a notebook, as it changes; it selects its stream's key and location.
+
+        Needs `pip install "sanderling[notebook]"`.
+        """
+        text("name", name, "name a query")
+        whole("height", height, 50, 10_000)
+        self._running()
+        with self._lock, _in_our_words():
+            self._desk.number_of(name)  # which says what is there, if there is none
+            member = self._living.queries.get(name)
+        try:
+            from sanderling.notebook.map import QueryMap
+        except ImportError as e:
+            raise ConfigError(
+                "config.not_installed", f"a map needs {e.name}", 'pip install "sanderling[notebook]"'
+            ) from e
+        from sanderling.server.shown.columns import columns_of
+
+        columns = [] if member is None else [column.shown() for column in columns_of(member)]
+        return QueryMap(lambda: self.subscribe(name), name, columns, height)
+
     def serve(
         self, port: int = 0, host: str = "127.0.0.1", *, tokens: str | Path | None = None,
         roads: str | Path | None = None, tiles: str | Path | None = None, style: str | None = None,
@@ -545,7 +571,43 @@ class Session:
         self._servers.append(server.start())
         return server
 
+    # ----- as it is shown
+
+    def __repr__(self) -> str:
+        with self._lock:
+            streams, queries = len(self._living.streams), len(self._living.queries)
+        return f"<Session: {self._state}; {counted(streams, 'stream')}, {counted(queries, 'query')}>"
+
+    def _repr_html_(self) -> str:
+        with self._lock:
+            streams, members = self._living.streams.values(), self._living.queries.values()
+        closed = self._desk.closed
+        clocks = {s.name: show_time(closed[s.name]) if s.name in closed else "nothing yet" for s in streams}
+        columns = {s.name: ", ".join(f"{c.name} {c.type.name}" for c in s.columns) for s in streams}
+        return of_session(
+            self._state, [(s.name, columns[s.name], clocks[s.name]) for s in streams],
+            [(m.name, m.query.kind, m.sql) for m in members],
+        )  # fmt: skip
+
+    @property
+    def _state(self) -> str:
+        if self._is_stopped:
+            return "stopped"
+        return "running" if self.is_running else "not started" if self._runtime.query is None else "failed"
+
     # ----- inside
+
+    def _with_place(self, name: str, table: pa.Table) -> Answer:
+        """With the columns that say where a row is, if it has them."""
+        from sanderling.server.shown.columns import columns_of, place_columns
+
+        with self._lock:
+            member = self._living.queries.get(name)
+        if member is None:  # dropped meanwhile
+            return Answer(table)
+        at = place_columns(columns_of(member))
+        place = None if at is None else (table.column_names[at[0]], table.column_names[at[1]])
+        return Answer(table, place, member.query.stream.is_globe)
 
     def _tell_again(self) -> None:
         """After a restart: everything that was said, in the same order."""

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from sanderling.errors import SanderlingError, SessionError
 from sanderling.session.arguments import seconds
+from sanderling.session.pages import counted, of_subscription
 
 SECONDS_BETWEEN_LOOKS = 0.5
 
@@ -87,6 +88,16 @@ class Subscription:
         self.end()
         with self._changed:
             self._waiting.clear()
+
+    def __repr__(self) -> str:
+        return f"<Subscription of {self.name!r}: {counted(self._rows)} waiting, {self._state}>"
+
+    def _repr_html_(self) -> str:
+        return of_subscription(self.name, self._rows, self._state)
+
+    @property
+    def _state(self) -> str:
+        return "it fell behind" if self._missed else "it is over" if self._is_over else "it goes on"
 
     def __enter__(self) -> Subscription:
         return self
