@@ -2,7 +2,7 @@
 import type {Layer, PickingInfo, Viewport} from '@deck.gl/core';
 import {MapLibreOverlay} from '@deck.gl/maplibre';
 import * as maplibre from 'maplibre-gl';
-import type {Beneath, Box, Ground, Listeners} from './ground';
+import {FLAT, type Beneath, type Box, type Ground, type Listeners} from './ground';
 import type {Point} from './shapes';
 import {isDark} from './theme';
 import {Tiles} from './tiles';
@@ -37,6 +37,7 @@ class Globe implements Ground {
     this.overlay = new MapLibreOverlay({
       interleaved: false,
       pickingRadius: 8,
+      parameters: FLAT,
       onHover: (info: PickingInfo) => listeners.onHover(info),
       layers: [],
     });

@@ -30,6 +30,8 @@ export interface Ground {
 }
 
 const ROOM_AROUND = 1.1;
+/** A map is flat: what is drawn later is on top, however depths are rounded. */
+export const FLAT = {depthCompare: 'always', depthWriteEnabled: false} as const;
 
 export class Plane implements Ground {
   private readonly deck: Deck<OrthographicView>;
@@ -41,6 +43,7 @@ export class Plane implements Ground {
       initialViewState: {target: [0, 0, 0], zoom: 0},
       controller: {keyboard: true, inertia: 200},
       pickingRadius: 8,
+      parameters: FLAT,
       useDevicePixels: Math.min(2, window.devicePixelRatio),
       onHover: info => listeners.onHover(info),
       onViewStateChange: () => listeners.onMoved(),
