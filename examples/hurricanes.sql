@@ -15,11 +15,11 @@ CREATE STREAM storms (Key STRING, Name STRING, DateTime TIMESTAMP, Status STRING
 CREATE TABLE buoys (station STRING, water STRING, lon DOUBLE, lat DOUBLE) KEY station LOCATION (lon, lat) ON GLOBE
   WITH (path = 'atlantic_buoys.csv');
 
--- A circle of 200 nautical miles, of 1852 metres each, follows every hurricane along its track: the buoys in it are told as it comes, and
+-- A circle of 200 nautical miles follows every hurricane along its track: the buoys in it are told as it comes, and
 -- as it goes.
 REGISTER QUERY in_reach AS
   SELECT s.Name, s.Key, b.station, b.water FROM storms s, buoys b
-  WHERE DISTANCE(s, b) <= 200 * 1852 AND s.Status = 'HU';
+  WHERE DISTANCE(s, b) <= 200 NAUTICAL MILES AND s.Status = 'HU';
 
 -- A circle that follows one storm, Maria of 2005: what else was near her.
 REGISTER QUERY beside_maria AS SELECT Name FROM storms INSIDE AROUND ('AL142005', 850 NAUTICAL MILES);
@@ -27,4 +27,4 @@ REGISTER QUERY beside_maria AS SELECT Name FROM storms INSIDE AROUND ('AL142005'
 -- Two hurricanes so close to each other may begin to turn around a point between them.
 REGISTER QUERY dancing AS
   SELECT a.Name AS one, b.Name AS other FROM storms a, storms b
-  WHERE DISTANCE(a, b) <= 850 * 1852 AND a.Key < b.Key AND a.Status = 'HU' AND b.Status = 'HU';
+  WHERE DISTANCE(a, b) <= 850 NAUTICAL MILES AND a.Key < b.Key AND a.Status = 'HU' AND b.Status = 'HU';
