@@ -11,7 +11,7 @@ import pyarrow as pa
 from sanderling.ask.answer import Past
 from sanderling.ask.files import no_archive, present
 from sanderling.ask.once import Pieces
-from sanderling.batches import ROW, Slice
+from sanderling.batches import ROW, TS, Slice
 from sanderling.catalog import Stream
 from sanderling.clock import show_time
 from sanderling.errors import QueryError
@@ -87,7 +87,7 @@ class ArchivePast:
         if archive is None:
             raise no_archive(stream)
         at, keyframe = archive.keyframe_before(last)
-        return at, [_piece(keyframe)]
+        return at, [_piece(keyframe.sort_by(TS))]
 
     def _of(self, stream: Stream) -> Archive | None:
         return self.archives.get(stream.name.casefold())
@@ -120,7 +120,8 @@ def since_of(archive: Archive, last: int, reach: int | None) -> tuple[int, pa.Ta
     if begin is None or last < begin:
         begin = archive.keyframe_before(last)[0]  # which refuses it
     since = begin if reach is None else max(begin, last - reach)
-    return since, archive.now(since) if since > begin else archive.keyframe_before(begin)[1]
+    first = archive.now(since) if since > begin else archive.keyframe_before(begin)[1]
+    return since, first.sort_by(TS)  # a reading behind a later one would be late
 
 
 def _piece(table: pa.Table) -> tuple[Slice, Ingested]:
