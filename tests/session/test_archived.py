@@ -50,9 +50,15 @@ def test_a_session_is_archived_and_goes_on(spark: SparkSession, tmp_path: Path) 
         cars.come(("a", 1020, 1.0, 1.0, False))
         session.process_all()
         listing = session.execute("DESCRIBE ARCHIVE past")
+        while (Archive.open(past).archived_to or 0) < 1010 * SECOND:  # it is written beside the stream
+            session.process_all()
+        ago = session.query("SELECT id FROM cars AS OF 1002 ORDER BY id").to_pydict()
+        gone = session.query("SELECT id FROM depot AS OF 1005").to_pydict()
+        now = session.query("SELECT id, x FROM cars WHERE id = 'a'").to_pydict()
     more = [("a", 1007, 1.0, 1.0, False), ("a", 1012, 0.5, 0.25, False), ("b", 1012, 0.5, 0.5, False)]
     assert kept(past) == [*first, *more]
     with same_program(spark, cars, None, past) as session:
         session.execute("DELETE FROM ARCHIVE past WHERE id = 'a'")
     assert kept(past) == [row for row in (*first, *more) if row[0] != "a"]
+    assert (ago, gone, now) == ({"id": ["a", "b"]}, {"id": ["b"]}, {"id": ["a"], "x": [0.5]})
     assert listing is not None and listing.column("property").to_pylist()[0] == "stream"
