@@ -67,3 +67,40 @@ def test_machine_code_with_a_source_in_it_that_has_changed_is_not_used(tmp_path:
     assert said(1) == "2 0", "compiled"
     assert said(1) == "2 1", "kept"
     assert said(5) == "6 0", "compiled anew, though its own file is the same"
+
+
+GIVEN = """
+from sanderling.kernels.jit import jit
+
+@jit
+def result(pair):
+    return pair.x + pair.y
+"""
+PAIR = """
+from typing import NamedTuple
+
+class Pair(NamedTuple):
+    x: int
+    y: int
+"""
+GIVING = """
+import sys
+from pathlib import Path
+from sanderling.kernels import jit
+folder, place = sys.argv[1:]
+jit.ROOMS = (Path(folder),)
+sys.path.insert(0, folder)
+from given import result
+print(result(__import__(place).Pair(1, 1)))
+"""
+
+
+def test_machine_code_that_names_a_file_that_has_gone_is_not_read(tmp_path: Path) -> None:
+    (tmp_path / "given.py").write_text(GIVEN)
+    for place in ("before", "after"):
+        (tmp_path / f"{place}.py").write_text(PAIR)
+        done = subprocess.run(
+            [sys.executable, "-B", "-c", GIVING, str(tmp_path), place], capture_output=True, text=True
+        )
+        assert done.stdout.strip() == "2", done.stderr
+        (tmp_path / f"{place}.py").unlink()

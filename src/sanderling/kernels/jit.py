@@ -42,17 +42,19 @@ def jit_bare(function: F) -> F:
 def _stamped(kernel: Any) -> Any:
     """Machine code is good as long as no source has changed that may be in it.
 
-    Numba looks at a kernel's own file only, and would go on with what was put into it from others.
+    Numba looks at a kernel's own file only, and would go on with what was put into it from others. As part of
+    the version it is asked for first: the rest may name files that have gone.
     """
     if not hasattr(kernel, "_cache"):  # compiling is switched off
         return kernel
     file = kernel._cache._cache_file
-    file._source_stamp = (file._source_stamp, sources())
+    file._version = (file._version, sources())
     return kernel
 
 
 @cache
 def sources() -> bytes:
-    """A mark of all that kernels are compiled from."""
-    found = sorted(path for room in ROOMS for path in room.rglob("*.py"))
-    return hashlib.sha256(b"".join(hashlib.sha256(path.read_bytes()).digest() for path in found)).digest()
+    """A mark of all that kernels are compiled from: what files are called, and what is in them."""
+    found = sorted((path.relative_to(room).as_posix(), path) for room in ROOMS for path in room.rglob("*.py"))
+    marks = (hashlib.sha256(name.encode() + b"\0" + path.read_bytes()).digest() for name, path in found)
+    return hashlib.sha256(b"".join(marks)).digest()
