@@ -15,7 +15,7 @@ from sanderling.deliver.changes import UpdateLines, gather
 from sanderling.ingest.letters import LETTERS
 from sanderling.ingest.read import Ingested
 from sanderling.merge.partition import Merge
-from sanderling.operate.shard import Shard
+from sanderling.operate.shard.shard import Shard
 from sanderling.operate.where.orders import Chooser
 from sanderling.plans.plan import Plan
 from sanderling.route.pack import pack

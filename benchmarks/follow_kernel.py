@@ -14,7 +14,7 @@ from sanderling.kernels.inside.cross import IS, WAS, Moves
 from sanderling.kernels.inside.follow import FocalMoves, Followers, Meetings, Stage, follow
 from sanderling.kernels.nearest.cells import no_cells, put_all
 from sanderling.operate.inside.moving import OBJECT_CELL, REGION_CELL
-from sanderling.space.centred import CENTRED
+from sanderling.space.shapes.centred import CENTRED
 
 REASON = "squares around every object, over all objects: who entered and left, at each tick"
 

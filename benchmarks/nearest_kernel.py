@@ -12,7 +12,7 @@ from benchmarks.report import report
 from sanderling.kernels.nearest.choose import compare
 from sanderling.kernels.nearest.influence import advance, begin_all
 from sanderling.kernels.nearest.seekers import Changes, FocalPlaces, Lists, new_scene, new_seekers, new_sights
-from sanderling.space.everywhere import EVERYWHERE
+from sanderling.space.shapes.everywhere import EVERYWHERE
 
 REASON = "the 10 nearest to each of 10,000 of the objects: whose list changed, and how, at each tick"
 

@@ -19,10 +19,10 @@ from benchmarks.engine import Engine
 from benchmarks.report import report
 from benchmarks.squares import plan_of
 from sanderling.batches import ROW, TS, Kind
-from sanderling.operate.now import Moved
-from sanderling.operate.stream import StreamShard
+from sanderling.operate.shard.now import Moved
+from sanderling.operate.shard.stream import StreamShard
 from sanderling.plans.plan import Plan
-from sanderling.space.polygons import NO_POLYGONS
+from sanderling.space.outlines.polygons import NO_POLYGONS
 
 REASON = "cabs of San Francisco in its neighbourhoods, many times over: the operators of a shard"
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"

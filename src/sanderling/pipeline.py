@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from sanderling.batches import Batch
 from sanderling.merge.partition import Merge
-from sanderling.operate.shard import Shard
+from sanderling.operate.shard.shard import Shard
 from sanderling.plans.plan import Plan, Plans
 from sanderling.route.exchange import Exchange
 

@@ -17,7 +17,7 @@ from sanderling.deliver.lock import locked
 from sanderling.deliver.targets import Targets
 from sanderling.errors import DataError, SanderlingError
 from sanderling.ingest.read import read_rows
-from sanderling.operate.shard import Shard
+from sanderling.operate.shard.shard import Shard
 from sanderling.plan.planner import Planner
 from sanderling.plans.plan import NO_QUERIES, Plan
 from sanderling.route.parcels import pieces_of

@@ -21,7 +21,7 @@ from sanderling.ingest.read import Ingested, read_slice
 from sanderling.ingest.slices import Slicer
 from sanderling.merge.partition import Merge
 from sanderling.operate.pattern.own_state import States
-from sanderling.operate.shard import Shard
+from sanderling.operate.shard.shard import Shard
 from sanderling.operate.where.orders import ByCounts, Chooser
 from sanderling.pipeline import Engine
 from sanderling.plan.grow.living import Change, LivingPlan

@@ -12,7 +12,7 @@ from sanderling import arrays
 from sanderling.batches import TS
 from sanderling.catalog import Stream
 from sanderling.kernels.window.history import NEVER, plain_leave
-from sanderling.operate.shard import Shard
+from sanderling.operate.shard.shard import Shard
 from sanderling.operate.window.history import History
 from sanderling.plan.planner import Planner
 from sanderling.plans.expression import Expression

@@ -12,7 +12,7 @@ import pyarrow as pa
 from sanderling.batches import ROW, TS, Batch, Kind, Slice
 from sanderling.ingest.letters import LETTERS
 from sanderling.ingest.read import Ingested
-from sanderling.operate.shard import Shard
+from sanderling.operate.shard.shard import Shard
 from sanderling.plan.planner import Planner
 from sanderling.plans.parts import for_shards
 from sanderling.plans.plan import Plan

@@ -15,7 +15,7 @@ from sanderling.figures.arrivals import Arrivals
 from sanderling.ingest.files import SourceFile
 from sanderling.ingest.read import read_slice
 from sanderling.ingest.slices import Slicer
-from sanderling.operate.shard import Shard
+from sanderling.operate.shard.shard import Shard
 from sanderling.plan.planner import Planner
 from sanderling.plans.plan import Plan
 from sanderling.route.pack import pack

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from sanderling.kernels.inside.cross import IS, PLACE_BIT, WAS, Moves, Rules, cross, plain_cross
 from sanderling.kernels.inside.grid import CELLS_OF_WIDE, build_grid, cell_of, no_grid
-from sanderling.space import polygon
 from sanderling.space.coverages import BOX, CENTRED, DISC, EVERYWHERE, POLYGON
 from sanderling.space.geometry import Geometry
-from sanderling.space.polygons import NO_POLYGONS
+from sanderling.space.outlines.polygons import NO_POLYGONS
+from sanderling.space.shapes import polygon
 from tests.long import drawn
 
 # Those of the globe need places of the globe: tests/properties/test_globe.py.

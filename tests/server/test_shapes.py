@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from sanderling.server.shown.shapes import region_of
-from sanderling.space import cap
-from sanderling.space.cap import CAP
+from sanderling.space.shapes import cap
+from sanderling.space.shapes.cap import CAP
 
 KM_A_DEGREE = 111.195
 

@@ -10,7 +10,6 @@ import shapely
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sanderling.space import box, centred, disc, polygon
 from sanderling.space.coverages import (
     BOX,
     CENTRED,
@@ -25,6 +24,7 @@ from sanderling.space.coverages import (
     size_of,
     word_of,
 )
+from sanderling.space.shapes import box, centred, disc, polygon
 from tests.long import drawn
 
 # The others are of places on the globe: test_globe.py.

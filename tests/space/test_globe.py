@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sanderling.kernels.inside.grid import build_grid
-from sanderling.space import cap, oblong, outline, quadrangle
 from sanderling.space.coverages import (
     CAP,
     OBLONG,
@@ -22,9 +21,11 @@ from sanderling.space.coverages import (
     word_of,
 )
 from sanderling.space.geometry import Geometry
-from sanderling.space.globe import bounds, fault_of, on_globe
-from sanderling.space.laws import holds
 from sanderling.space.metric import chords_within, plain_chord, plain_chord_within, plain_vector, vectors
+from sanderling.space.outlines import outline
+from sanderling.space.outlines.globe import bounds, fault_of, on_globe
+from sanderling.space.outlines.laws import holds
+from sanderling.space.shapes import cap, oblong, quadrangle
 from sanderling.space.sphere import HALF_WAY_ROUND, RADIUS
 from tests.long import drawn
 from tests.oracle import globe as oracle

@@ -6,7 +6,7 @@ import numpy as np
 
 from sanderling.space.coverages import BOX, CENTRED, DISC, holds_place
 from sanderling.space.geometry import Geometry
-from sanderling.space.motion import hidden, placed
+from sanderling.space.moving.motion import hidden, placed
 
 WRITTEN = Geometry(
     np.array([BOX, CENTRED, DISC], np.int8), np.array([1.0, 0.0, 0.0]), np.array([1.0, 0.0, 0.0]),

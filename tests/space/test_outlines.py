@@ -12,9 +12,9 @@ import shapely
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sanderling.space import outline
-from sanderling.space.outline import LEFT, ON, RIGHT
-from sanderling.space.polygons import NO_POLYGONS
+from sanderling.space.outlines import outline
+from sanderling.space.outlines.outline import LEFT, ON, RIGHT
+from sanderling.space.outlines.polygons import NO_POLYGONS
 from tests.long import drawn
 
 Point = tuple[float, float]

@@ -12,9 +12,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from shapely import affinity
 
-from sanderling.space import raster as kernel
-from sanderling.space.polygons import NO_POLYGONS, Polygons
-from sanderling.space.raster import BORDER, CELLS_A_CORNER, FEWEST_CELLS, MOST_CELLS, NO_RASTERS, sides_of
+from sanderling.space.outlines import raster as kernel
+from sanderling.space.outlines.polygons import NO_POLYGONS, Polygons
+from sanderling.space.outlines.raster import (
+    BORDER,
+    CELLS_A_CORNER,
+    FEWEST_CELLS,
+    MOST_CELLS,
+    NO_RASTERS,
+    sides_of,
+)
 from tests.long import drawn
 
 Floats = npt.NDArray[np.float64]

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import shapely
 
-from sanderling.space.outline import band, circle, corridor, exterior, rectangle, side, spots
-from sanderling.space.polygons import NO_POLYGONS
-from sanderling.space.settled import are_settled
+from sanderling.space.moving.settled import are_settled
+from sanderling.space.outlines.outline import band, circle, corridor, exterior, rectangle, side, spots
+from sanderling.space.outlines.polygons import NO_POLYGONS
 
 RING = shapely.to_wkb(
     shapely.MultiPolygon([([(0, 0), (6, 0), (6, 6), (0, 6)], [[(2, 2), (4, 2), (4, 4), (2, 4)]])])

@@ -28,7 +28,7 @@ from sanderling.deliver.targets import Targets
 from sanderling.errors import StateError
 from sanderling.ingest.files import find_files, unpack
 from sanderling.merge.partition import Merge
-from sanderling.operate.shard import Shard
+from sanderling.operate.shard.shard import Shard
 from sanderling.plan.grow.living import LivingPlan
 from sanderling.plans.growth import Growth
 from sanderling.plans.parts import for_shards, for_source

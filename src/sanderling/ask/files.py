@@ -17,7 +17,7 @@ from sanderling.ingest.files import STREAM_FORMATS, find_files, format_of, unpac
 from sanderling.ingest.formats.header import check_header
 from sanderling.ingest.read import read_slice
 from sanderling.ingest.slices import Slicer
-from sanderling.operate.shard import Shard
+from sanderling.operate.shard.shard import Shard
 from sanderling.plan.build.build import build_plan
 from sanderling.route.pack import pack
 from sanderling.settings import Settings

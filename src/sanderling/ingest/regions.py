@@ -9,7 +9,7 @@ import shapely
 
 from sanderling.errors import QueryError
 from sanderling.ingest.formats.geojson import Feature
-from sanderling.space.outline import corridor
+from sanderling.space.outlines.outline import corridor
 from sanderling.types import LARGEST
 
 AREAS = ("Polygon", "MultiPolygon")

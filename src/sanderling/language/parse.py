@@ -14,8 +14,8 @@ from sqlglot.tokenizer_core import Token, TokenType
 from sanderling.errors import ODD_CHARACTER, Place, QueryError
 from sanderling.language.forms import form_of
 from sanderling.language.grammar.dialect import Sanderling
-from sanderling.language.grammar.elsewhere import hint_of
-from sanderling.language.grammar.named_steps import STEP_ENDS
+from sanderling.language.grammar.pattern.named_steps import STEP_ENDS
+from sanderling.language.grammar.sql.elsewhere import hint_of
 from sanderling.language.statements import RegisterPattern, RegisterQuery, Statement
 
 # Frames for brackets in brackets; sqlglot takes about twenty for each.

@@ -73,7 +73,7 @@ class CircleShape:
 
 @dataclass(frozen=True, slots=True)
 class OutlineShape:
-    """What numbers alone cannot say: polygons, lines, bands, spots and exteriors (space/outline.py)."""
+    """What numbers alone cannot say: polygons, lines, bands, spots and exteriors (space/outlines)."""
 
     outline: bytes
     unit: Span | None = field(default=None, compare=False)

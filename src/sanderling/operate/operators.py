@@ -9,12 +9,12 @@ from sanderling.figures.figures import Figures
 from sanderling.operate.inside.inside import Inside
 from sanderling.operate.nearby.focal_points import FocalPoints
 from sanderling.operate.nearest.nearest import Nearest
-from sanderling.operate.now import Moved, Now
 from sanderling.operate.operator import Operator
 from sanderling.operate.pattern.match import Match
 from sanderling.operate.pattern.own_state import States
 from sanderling.operate.pattern.recent import Recent
 from sanderling.operate.persistency.persisting import Persisting
+from sanderling.operate.shard.now import Moved, Now
 from sanderling.operate.sql.aggregate.aggregate import Aggregate
 from sanderling.operate.sql.constants import Constants
 from sanderling.operate.sql.distinct import Distinct
@@ -43,7 +43,7 @@ from sanderling.plans import nodes
 from sanderling.plans.nodes import Node
 from sanderling.plans.plan import Over, StreamPlan
 from sanderling.route.by_space import ALONE, Partition
-from sanderling.space.polygons import Polygons
+from sanderling.space.outlines.polygons import Polygons
 
 OfStream = Operator[Now, Moved, Sequence[Batch]]
 

@@ -11,7 +11,7 @@ from sanderling.language.statements import Coverage, FollowingShape, OutlineShap
 from sanderling.plan.build.areas import word_of
 from sanderling.plan.many.cohorts import Member
 from sanderling.plans.plan import ALWAYS
-from sanderling.space.change import change_of
+from sanderling.space.moving.change import change_of
 
 KINDS = {"QUERIES": "query", "TRIGGERS": "trigger", "PATTERNS": "pattern"}
 

@@ -24,11 +24,11 @@ from sanderling.plans.expression import Expression
 from sanderling.plans.nodes import Node, is_merged
 from sanderling.plans.window import Window
 from sanderling.space.geometry import Geometry
-from sanderling.space.motion import Places, placed
+from sanderling.space.moving.motion import Places, placed
 from sanderling.types import SqlType
 
 if TYPE_CHECKING:
-    from sanderling.space.pose import Poses  # has something to compile
+    from sanderling.space.moving.pose import Poses  # has something to compile
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,16 +10,16 @@ import numpy as np
 
 from sanderling.arrays import F64, I8, Bools
 from sanderling.kernels.jit import jit_bare
-from sanderling.space import box, cap, centred, disc, everywhere, oblong, polygon, quadrangle
-from sanderling.space.box import BOX
-from sanderling.space.cap import CAP
-from sanderling.space.centred import CENTRED
-from sanderling.space.disc import DISC
-from sanderling.space.everywhere import EVERYWHERE
 from sanderling.space.metric import LAT, LON, ON_PLANE, Box, map_bounds
-from sanderling.space.oblong import OBLONG
-from sanderling.space.polygon import POLYGON
-from sanderling.space.quadrangle import QUADRANGLE
+from sanderling.space.shapes import box, cap, centred, disc, everywhere, oblong, polygon, quadrangle
+from sanderling.space.shapes.box import BOX
+from sanderling.space.shapes.cap import CAP
+from sanderling.space.shapes.centred import CENTRED
+from sanderling.space.shapes.disc import DISC
+from sanderling.space.shapes.everywhere import EVERYWHERE
+from sanderling.space.shapes.oblong import OBLONG
+from sanderling.space.shapes.polygon import POLYGON
+from sanderling.space.shapes.quadrangle import QUADRANGLE
 
 # By kind, which is saved with plans: a number is given once.
 COVERAGES = {

@@ -16,8 +16,8 @@ from sanderling.kernels.jit import jit, jit_bare
 from sanderling.kernels.nearest.cells import longer
 from sanderling.space.coverages import holds_place, plain_holds_place
 from sanderling.space.geometry import Geometry
-from sanderling.space.pose import own_place
-from sanderling.space.raster import INSIDE, NO_RASTERS, OUTSIDE, Rasters, side_of
+from sanderling.space.moving.pose import own_place
+from sanderling.space.outlines.raster import INSIDE, NO_RASTERS, OUTSIDE, Rasters, side_of
 
 WAS, IS = 1, 2
 # Of what changed: the place. A region that has only bounds and a raster here watches it.

@@ -17,20 +17,20 @@ from sqlglot.tokenizer_core import Token, TokenType
 from sanderling.errors import Place, QueryError, did_you_mean
 from sanderling.language.forms import STATEMENTS
 from sanderling.language.grammar.archives import ArchiveParser
-from sanderling.language.grammar.brackets import BracketParser
 from sanderling.language.grammar.changes import FIRST_WORDS, ChangeParser
-from sanderling.language.grammar.coverages import CoverageParser
-from sanderling.language.grammar.elsewhere import ElsewhereParser
 from sanderling.language.grammar.nearest import NearestParser
-from sanderling.language.grammar.pattern import PatternParser
-from sanderling.language.grammar.persistency import PersistencyParser
-from sanderling.language.grammar.refusals import RefusalParser
-from sanderling.language.grammar.swelling import SwellingParser
-from sanderling.language.grammar.synchronize import SynchronizeParser
+from sanderling.language.grammar.pattern.pattern import PatternParser
+from sanderling.language.grammar.pattern.persistency import PersistencyParser
+from sanderling.language.grammar.pattern.synchronize import SynchronizeParser
+from sanderling.language.grammar.space.coverages import CoverageParser
+from sanderling.language.grammar.space.swelling import SwellingParser
+from sanderling.language.grammar.sql.elsewhere import ElsewhereParser
+from sanderling.language.grammar.sql.refusals import RefusalParser
+from sanderling.language.grammar.sql.unions import UnionParser
+from sanderling.language.grammar.sql.with_clause import WithParser
 from sanderling.language.grammar.times import TimesParser
 from sanderling.language.grammar.trigger import TriggerParser
-from sanderling.language.grammar.unions import UnionParser
-from sanderling.language.grammar.with_clause import WithParser
+from sanderling.language.grammar.window.brackets import BracketParser
 from sanderling.language.statements import (
     Ask,
     At,

@@ -12,7 +12,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from sanderling.clock import UNITS_US
 from sanderling.language.grammar.mixin import Mixin
-from sanderling.language.grammar.window import LONGEST_US
+from sanderling.language.grammar.window.window import LONGEST_US
 from sanderling.language.statements import CreateTrigger, Name, OnceClause, TriggerVariable
 
 MOST_MEMBERS = 16

@@ -19,17 +19,17 @@ from sanderling.operate.inside.moving import MovingRegions
 from sanderling.operate.inside.posed import PosedRegions, exact
 from sanderling.operate.inside.roaming import Roaming
 from sanderling.operate.inside.tell import Tell
-from sanderling.operate.now import Moved, Now, Settled
 from sanderling.operate.operator import Turned
 from sanderling.operate.readings.pairs import MoveBatch, PairBatch
+from sanderling.operate.shard.now import Moved, Now, Settled
 from sanderling.operate.where.asks import Asks
 from sanderling.operate.where.orders import Ordered
 from sanderling.operate.where.probe import a_few, found, taken
 from sanderling.plans import operator_ids
 from sanderling.plans.plan import Over, StreamPlan
 from sanderling.space.geometry import Geometry
-from sanderling.space.polygons import Polygons
-from sanderling.space.raster import Rasters
+from sanderling.space.outlines.polygons import Polygons
+from sanderling.space.outlines.raster import Rasters
 
 
 @dataclass(slots=True)

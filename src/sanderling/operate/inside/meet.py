@@ -29,9 +29,9 @@ from sanderling.operate.window.past import Past
 from sanderling.plans.plan import Regions, StreamPlan
 from sanderling.space.coverages import are_everywhere
 from sanderling.space.geometry import Geometry
-from sanderling.space.motion import hidden
-from sanderling.space.polygons import Polygons
-from sanderling.space.pose import Poses
+from sanderling.space.moving.motion import hidden
+from sanderling.space.moving.pose import Poses
+from sanderling.space.outlines.polygons import Polygons
 
 # For fewer readings of a tick than this no grid over moving regions is made.
 WORTH_A_GRID = 8

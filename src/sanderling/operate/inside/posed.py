@@ -14,13 +14,13 @@ from sanderling.arrays import I64, Bools
 from sanderling.kernels.inside.cross import IS, WAS, Moves, cross
 from sanderling.kernels.inside.grid import build_grid
 from sanderling.operate.inside.stretches import Stretch, Stretches
-from sanderling.operate.now import Moved, Now
 from sanderling.operate.readings.pairs import Found, MoveBatch, PairBatch
+from sanderling.operate.shard.now import Moved, Now
 from sanderling.operate.where.asks import Asks
 from sanderling.space.geometry import Geometry
-from sanderling.space.motion import Places
-from sanderling.space.polygons import Polygons
-from sanderling.space.pose import own_places
+from sanderling.space.moving.motion import Places
+from sanderling.space.moving.pose import own_places
+from sanderling.space.outlines.polygons import Polygons
 
 
 @dataclass(slots=True)

@@ -22,7 +22,7 @@ from sanderling.operate.readings.pairs import Found, MoveBatch, PairBatch
 from sanderling.operate.readings.readings import LastReadings
 from sanderling.operate.where.asks import Asks
 from sanderling.space.geometry import Geometry
-from sanderling.space.raster import NO_RASTERS
+from sanderling.space.outlines.raster import NO_RASTERS
 
 
 @dataclass(slots=True)

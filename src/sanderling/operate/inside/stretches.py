@@ -17,13 +17,13 @@ import numpy as np
 
 from sanderling.arrays import F64, I64, Bools
 from sanderling.clock import NOTHING_YET, tick_ends
-from sanderling.operate.now import Moved
+from sanderling.operate.shard.now import Moved
 from sanderling.plans.plan import StreamPlan
-from sanderling.space.drift import Motions
-from sanderling.space.motion import Places
-from sanderling.space.outline import still_of
-from sanderling.space.pose import Poses, own_boxes
-from sanderling.space.settled import are_settled
+from sanderling.space.moving.drift import Motions
+from sanderling.space.moving.motion import Places
+from sanderling.space.moving.pose import Poses, own_boxes
+from sanderling.space.moving.settled import are_settled
+from sanderling.space.outlines.outline import still_of
 
 # So many steps between two reports are all looked at.
 FEW = 16

@@ -20,7 +20,7 @@ from sanderling.operate.where.asks import Asks, columns_of
 from sanderling.operate.where.conditions import pairs_judged
 from sanderling.plans import operator_ids
 from sanderling.plans.plan import StreamPlan, Template
-from sanderling.space.polygons import Polygons
+from sanderling.space.outlines.polygons import Polygons
 
 NO_NUMBERS = np.empty(0, np.int64)
 

@@ -13,8 +13,8 @@ from sanderling.operate.where.conditions import pairs_judged
 from sanderling.plans import operator_ids
 from sanderling.plans.plan import StreamPlan
 from sanderling.space.geometry import NO_POSE
-from sanderling.space.polygons import Polygons
-from sanderling.space.pose import own_places
+from sanderling.space.moving.pose import own_places
+from sanderling.space.outlines.polygons import Polygons
 
 
 @dataclass(frozen=True, slots=True)

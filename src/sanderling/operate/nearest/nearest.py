@@ -23,14 +23,14 @@ from sanderling.operate.nearest.judged import advance_judged, begin_judged
 from sanderling.operate.nearest.judges import Judge
 from sanderling.operate.nearest.neighbourhood import Neighbourhood, spots_of
 from sanderling.operate.nearest.posed import PosedNeighbourhood
-from sanderling.operate.now import Moved, Now, Settled
 from sanderling.operate.operator import Turned
 from sanderling.operate.readings.readings import LastReadings
+from sanderling.operate.shard.now import Moved, Now, Settled
 from sanderling.operate.where.asks import Asks
 from sanderling.plans import operator_ids
 from sanderling.plans.plan import StreamPlan
 from sanderling.space.coverages import are_by_bounds
-from sanderling.space.polygons import Polygons
+from sanderling.space.outlines.polygons import Polygons
 
 
 @dataclass(slots=True)

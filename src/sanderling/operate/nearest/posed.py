@@ -13,10 +13,10 @@ from sanderling.operate.inside.stretches import Stretches
 from sanderling.operate.nearest.judged import advance_judged, begin_judged, no_lists
 from sanderling.operate.nearest.judges import Judge
 from sanderling.operate.nearest.neighbourhood import Neighbourhood, numbers_of
-from sanderling.operate.now import Moved, Now
+from sanderling.operate.shard.now import Moved, Now
 from sanderling.operate.where.asks import Asks
 from sanderling.space.geometry import Geometry
-from sanderling.space.motion import Places
+from sanderling.space.moving.motion import Places
 
 
 @dataclass(slots=True)

@@ -18,15 +18,15 @@ from sanderling.figures.figures import Figures
 from sanderling.kernels.trigger.sightings import listed
 from sanderling.operate.inside.meet import Live, Meet, Passage
 from sanderling.operate.inside.tell import Tell
-from sanderling.operate.now import Moved, Now
 from sanderling.operate.operator import Turned
+from sanderling.operate.shard.now import Moved, Now
 from sanderling.operate.trigger.events import Events
 from sanderling.operate.where.asks import Asks, alike
 from sanderling.operate.where.orders import Ordered, Orders
 from sanderling.operate.window.past import Past
 from sanderling.plans import operator_ids
 from sanderling.plans.plan import Over, StreamPlan, Template
-from sanderling.space.polygons import Polygons
+from sanderling.space.outlines.polygons import Polygons
 
 
 @dataclass(frozen=True, slots=True)

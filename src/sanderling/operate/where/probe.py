@@ -8,7 +8,7 @@ from sanderling.arrays import F64, I64, U64
 from sanderling.kernels.inside.cross import IS, WAS, Moves, Rules, cross
 from sanderling.kernels.inside.grid import build_grid
 from sanderling.space.geometry import Geometry
-from sanderling.space.raster import Rasters
+from sanderling.space.outlines.raster import Rasters
 
 # So many moves; fewer where regions are many, since all of them may hold a place.
 MOVES, MEETINGS, FEWEST = 1_024, 1 << 21, 16

@@ -20,8 +20,8 @@ from sanderling.batches import HIDDEN, Batch, Kind
 from sanderling.figures.figures import Figures
 from sanderling.operate.inside.meet import Live, Meet, Passage
 from sanderling.operate.inside.tell import Tell
-from sanderling.operate.now import Moved, Now
 from sanderling.operate.operator import Turned
+from sanderling.operate.shard.now import Moved, Now
 from sanderling.operate.where.asks import Asks
 from sanderling.operate.where.orders import Ordered, Orders
 from sanderling.operate.window.history import History
@@ -30,7 +30,7 @@ from sanderling.operate.window.rows import listing
 from sanderling.plans import operator_ids
 from sanderling.plans.plan import Over, StreamPlan
 from sanderling.plans.window import Window
-from sanderling.space.polygons import Polygons
+from sanderling.space.outlines.polygons import Polygons
 
 
 class Windowed:

@@ -17,17 +17,17 @@ from sanderling.language.statements import (
     RectShape,
 )
 from sanderling.plan.query.relations import Shape
-from sanderling.space import box, cap, centred, disc, everywhere, oblong, polygon, quadrangle
-from sanderling.space.box import BOX
-from sanderling.space.cap import CAP
-from sanderling.space.centred import CENTRED
-from sanderling.space.disc import DISC
-from sanderling.space.everywhere import EVERYWHERE
-from sanderling.space.globe import on_globe
-from sanderling.space.oblong import OBLONG
-from sanderling.space.outline import word_of as outline_word
-from sanderling.space.polygon import POLYGON
-from sanderling.space.quadrangle import QUADRANGLE
+from sanderling.space.shapes import box, cap, centred, disc, everywhere, oblong, polygon, quadrangle
+from sanderling.space.shapes.box import BOX
+from sanderling.space.shapes.cap import CAP
+from sanderling.space.shapes.centred import CENTRED
+from sanderling.space.shapes.disc import DISC
+from sanderling.space.shapes.everywhere import EVERYWHERE
+from sanderling.space.outlines.globe import on_globe
+from sanderling.space.shapes.oblong import OBLONG
+from sanderling.space.outlines.outline import word_of as outline_word
+from sanderling.space.shapes.polygon import POLYGON
+from sanderling.space.shapes.quadrangle import QUADRANGLE
 from sanderling.space.sphere import FARTHEST_EAST, POLE
 
 # Longitude and latitude go so far.

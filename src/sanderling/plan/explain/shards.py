@@ -20,11 +20,11 @@ from sanderling.plans.plan import (
     Template,
 )
 from sanderling.plans.selection import First, choice_words, first_in_force
-from sanderling.space.cap import CAP
 from sanderling.space.coverages import is_everywhere, word_of
-from sanderling.space.disc import DISC
-from sanderling.space.outline import word_of as outline_word
-from sanderling.space.polygon import POLYGON
+from sanderling.space.outlines.outline import word_of as outline_word
+from sanderling.space.shapes.cap import CAP
+from sanderling.space.shapes.disc import DISC
+from sanderling.space.shapes.polygon import POLYGON
 
 SHARD = "shard"
 

@@ -19,9 +19,9 @@ from sanderling.catalog import Column, Stream, Table
 from sanderling.clock import time_of
 from sanderling.errors import QueryError, did_you_mean
 from sanderling.language.grammar.dialect import LocationInside, unknown_type
-from sanderling.language.grammar.swelling import Swelling
+from sanderling.language.grammar.space.swelling import Swelling
+from sanderling.language.grammar.space.units import Length
 from sanderling.language.grammar.trigger import Duration
-from sanderling.language.grammar.units import Length
 from sanderling.language.statements import Span, Spot
 from sanderling.macros import BACKSLASH
 from sanderling.plan.expressions import functions

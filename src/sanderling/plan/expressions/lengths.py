@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from sanderling.language.grammar.swelling import Swelling
-from sanderling.language.grammar.units import Length
+from sanderling.language.grammar.space.swelling import Swelling
+from sanderling.language.grammar.space.units import Length
 from sanderling.plan.declarations import unit_on_plane
 from sanderling.plan.expressions.check import not_allowed
 from sanderling.plan.expressions.comparisons import COMPARISONS

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from sanderling.arrays import float64_of
 from sanderling.errors import QueryError
-from sanderling.space.globe import fault_of, fault_of_place, on_globe
+from sanderling.space.outlines.globe import fault_of, fault_of_place, on_globe
 
 
 def placed_rows(

@@ -20,7 +20,7 @@ from sanderling.ingest.judge import is_empty
 from sanderling.ingest.tables import Loaded, load_table
 from sanderling.ingest.types.convert import convert
 from sanderling.ingest.types.show import show
-from sanderling.language.grammar.lines import outline_of, unit_in
+from sanderling.language.grammar.space.lines import outline_of, unit_in
 from sanderling.language.statements import (
     Cell,
     DeleteFrom,

@@ -38,7 +38,7 @@ from sanderling.plan.query.with_clause import given_names, refuse_too_large
 from sanderling.plans import nodes
 from sanderling.plans.columns import constant_name
 from sanderling.plans.expression import Expression
-from sanderling.space.outline import motion_of
+from sanderling.space.outlines.outline import motion_of
 from sanderling.types import TYPES, SqlType
 
 MOST_POSITIONS = 16

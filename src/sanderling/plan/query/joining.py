@@ -29,7 +29,7 @@ from sanderling.plans.columns import constant_name, of_reading, of_table, place_
 from sanderling.plans.expression import Expression
 from sanderling.plans.plan import OutputColumn
 from sanderling.plans.window import Lasting, Refresh
-from sanderling.space.outline import motion_of
+from sanderling.space.outlines.outline import motion_of
 from sanderling.types import TYPES, SqlType
 
 EACH = "each with each"

@@ -25,7 +25,7 @@ from sanderling.plan.names.sides import Derived, RowScope, Side, different_space
 from sanderling.plans import nodes
 from sanderling.plans.columns import by_place, constant_name, of_table
 from sanderling.plans.expression import Expression
-from sanderling.space.globe import fault_of_place
+from sanderling.space.outlines.globe import fault_of_place
 from sanderling.types import TYPES
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from sqlglot import exp
 from sanderling.catalog import Names, Stream, Table
 from sanderling.errors import Place, QueryError, did_you_mean, with_article
 from sanderling.language.grammar.dialect import LocationInside
-from sanderling.language.grammar.lines import exterior_of, no_exterior, unit_in
-from sanderling.language.grammar.refusals import instead_of
+from sanderling.language.grammar.space.lines import exterior_of, no_exterior, unit_in
+from sanderling.language.grammar.sql.refusals import instead_of
 from sanderling.language.statements import (
     CircleShape,
     Coverage,
@@ -30,7 +30,7 @@ from sanderling.language.statements import (
 )
 from sanderling.plan.declarations import unit_on_plane
 from sanderling.plan.expressions.check import Scope, span_of
-from sanderling.space.globe import Fault, fault_of, fault_of_place
+from sanderling.space.outlines.globe import Fault, fault_of, fault_of_place
 
 CLAUSES = {
     "expressions", "from_", "joins", "where", "distinct", "group", "having", "order", "limit", "inside",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from sanderling.catalog import Stream
-from sanderling.language.grammar.swelling import Swelling
+from sanderling.language.grammar.space.swelling import Swelling
 from sanderling.plan.names.sides import Derived, Side
 from sanderling.plans import nodes
 

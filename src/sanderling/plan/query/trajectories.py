@@ -19,7 +19,7 @@ from sqlglot import exp
 from sanderling.catalog import Stream
 from sanderling.clock import tick_end
 from sanderling.language.grammar.dialect import LocationInside
-from sanderling.language.grammar.swelling import Swelling
+from sanderling.language.grammar.space.swelling import Swelling
 from sanderling.language.statements import Name, PersistencyClause, Span
 from sanderling.plan.expressions.check import span_of
 from sanderling.plan.expressions.distances import is_constant, located

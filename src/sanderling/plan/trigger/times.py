@@ -18,7 +18,7 @@ from sanderling.catalog import Stream
 from sanderling.clock import UNITS_US
 from sanderling.errors import did_you_mean
 from sanderling.language.grammar.trigger import Before, Duration
-from sanderling.language.grammar.window import LONGEST_US
+from sanderling.language.grammar.window.window import LONGEST_US
 from sanderling.plan.expressions.comparisons import COMPARISONS, TURNED
 from sanderling.plan.names.sides import RowScope
 

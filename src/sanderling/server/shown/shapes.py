@@ -19,13 +19,13 @@ from sanderling.language.statements import (
     RectShape,
     focal_of,
 )
-from sanderling.space import outline as outlines
-from sanderling.space.box import BOX
-from sanderling.space.cap import CAP
-from sanderling.space.centred import CENTRED
-from sanderling.space.disc import DISC
 from sanderling.space.metric import degrees_of
-from sanderling.space.quadrangle import QUADRANGLE
+from sanderling.space.outlines import outline as outlines
+from sanderling.space.shapes.box import BOX
+from sanderling.space.shapes.cap import CAP
+from sanderling.space.shapes.centred import CENTRED
+from sanderling.space.shapes.disc import DISC
+from sanderling.space.shapes.quadrangle import QUADRANGLE
 from sanderling.space.sphere import METRES_A_DEGREE
 
 CORNERS = 64

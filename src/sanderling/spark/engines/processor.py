@@ -15,7 +15,7 @@ from sanderling.batches import Batch, Kind
 from sanderling.deliver.log import put_part
 from sanderling.merge.partition import Merge
 from sanderling.operate.pattern.own_state import States
-from sanderling.operate.shard import Shard
+from sanderling.operate.shard.shard import Shard
 from sanderling.route.exchange import Exchange
 from sanderling.route.parcels import parcel_of
 from sanderling.spark.engines.stored import StoredEngine

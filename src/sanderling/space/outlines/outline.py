@@ -22,7 +22,7 @@ import numpy as np
 import shapely
 
 from sanderling.arrays import F64
-from sanderling.space.drift import FORMAT, Motion
+from sanderling.space.moving.drift import FORMAT, Motion
 
 Point = tuple[float, float]
 Piece = tuple[Point, Point]

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 
 from sqlglot import exp
 
-from sanderling.language.grammar.motion import SCALE_FORM, MotionParser
-from sanderling.language.grammar.units import Length
-from sanderling.space.drift import FOREVER
+from sanderling.language.grammar.space.motion import SCALE_FORM, MotionParser
+from sanderling.language.grammar.space.units import Length
+from sanderling.space.moving.drift import FOREVER
 
 
 class Swelling(exp.Expression, exp.Condition):

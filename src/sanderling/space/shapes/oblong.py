@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 
 from sanderling.kernels.jit import jit_bare
-from sanderling.space.centred import numbers as numbers
 from sanderling.space.metric import Box, degrees_around, is_beside_on_globe
+from sanderling.space.shapes.centred import numbers as numbers
 from sanderling.space.sphere import DEGREE, METRES_A_DEGREE, POLE
 
 OBLONG = 6

@@ -23,7 +23,7 @@ from sanderling.language.statements import (
     Span,
     focal_of,
 )
-from sanderling.space.outline import (
+from sanderling.space.outlines.outline import (
     FARTHEST,
     LEFT,
     ON,

@@ -17,10 +17,10 @@ import numpy as np
 from sanderling.arrays import F64, I32, I64, Bools
 from sanderling.kernels.jit import jit_bare
 from sanderling.space.coverages import are_by_bounds
-from sanderling.space.drift import Motions
 from sanderling.space.geometry import Geometry
-from sanderling.space.motion import Places, placed
-from sanderling.space.outline import motion_of
+from sanderling.space.moving.drift import Motions
+from sanderling.space.moving.motion import Places, placed
+from sanderling.space.outlines.outline import motion_of
 
 SHIFT_X, SHIFT_Y, MIDDLE_X, MIDDLE_Y, SCALE = range(5)
 # What bounds are widened by, of the numbers that they are made of: far more than rounding can do.

@@ -13,8 +13,8 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from sanderling.clock import time_of
 from sanderling.errors import QueryError
-from sanderling.language.grammar.nearby import NearbyParser
-from sanderling.language.grammar.window import MOST_ROWS, WindowParser
+from sanderling.language.grammar.window.nearby import NearbyParser
+from sanderling.language.grammar.window.window import MOST_ROWS, WindowParser
 from sanderling.language.statements import (
     Bracket,
     InsideTarget,

@@ -11,7 +11,7 @@ from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
 from sanderling.errors import QueryError
-from sanderling.language.grammar.named_steps import NamedStepParser
+from sanderling.language.grammar.pattern.named_steps import NamedStepParser
 from sanderling.language.statements import (
     Name,
     PatternBound,

@@ -10,10 +10,9 @@ import numpy.typing as npt
 import shapely
 
 from sanderling.arrays import F64, I64, Bools, is_worth_compacting
-from sanderling.space.outline import OUTER_AREA, law_of, numbers_of, still_of, wkb_of
-from sanderling.space.polygon import holds_exactly
-from sanderling.space.pose import NO_POSES, Poses
-from sanderling.space.raster import (
+from sanderling.space.moving.pose import NO_POSES, Poses
+from sanderling.space.outlines.outline import OUTER_AREA, law_of, numbers_of, still_of, wkb_of
+from sanderling.space.outlines.raster import (
     BORDER,
     FIRST,
     INSIDE,
@@ -27,6 +26,7 @@ from sanderling.space.raster import (
     sides_of,
     together,
 )
+from sanderling.space.shapes.polygon import holds_exactly
 
 Shapes = npt.NDArray[np.object_]
 

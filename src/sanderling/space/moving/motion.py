@@ -21,7 +21,7 @@ def placed(written: Geometry, focal: I64, places: Places) -> Geometry:
     moving = np.flatnonzero(focal >= 0)
     if not len(moving):
         return written
-    from sanderling.space.cap import CAP, middle_of  # kernels, which who only has a plan does not need
+    from sanderling.space.shapes.cap import CAP, middle_of  # kernels, which who only has a plan does not need
 
     a, b = written.a.copy(), written.b.copy()
     for middle, place in zip((a, b), places, strict=True):

@@ -16,7 +16,7 @@ from sanderling.arrays import I64
 from sanderling.batches import Batch, Kind, To
 from sanderling.clock import NOTHING_YET, Clock
 from sanderling.figures.figures import Figures
-from sanderling.operate.stream import Replayed, StreamShard
+from sanderling.operate.shard.stream import Replayed, StreamShard
 from sanderling.operate.takers import Takers
 from sanderling.operate.tree.composed import Composed
 from sanderling.operate.tree.looks import Looks

@@ -20,20 +20,20 @@ from sanderling.clock import NOTHING_YET, Clock, Furthest, closed_by, tick_end, 
 from sanderling.figures.figures import Figures
 from sanderling.operate.inside.tell import Tell
 from sanderling.operate.inside.waited import TurnMoves, Waited, Wanted
-from sanderling.operate.now import Moved, Now, Settled
 from sanderling.operate.operators import operators_over
 from sanderling.operate.readings.pairs import NO_MOVES, MoveBatch
 from sanderling.operate.readings.readings import LastReadings
 from sanderling.operate.readings.waiting import Wait, Waiting, is_in
+from sanderling.operate.shard.now import Moved, Now, Settled
+from sanderling.operate.shard.working import Working
 from sanderling.operate.where.asks import Asks
 from sanderling.operate.where.orders import ANEW, Chooser, Orders
 from sanderling.operate.window.kept import kept_readings
 from sanderling.operate.window.past import Past
-from sanderling.operate.working import Working
 from sanderling.plans import operator_ids
 from sanderling.plans.plan import ALWAYS, NEVER, Regions, StreamPlan
 from sanderling.route.pack import focal_columns
-from sanderling.space.polygons import NO_POLYGONS
+from sanderling.space.outlines.polygons import NO_POLYGONS
 from sanderling.state.frame import Frame
 
 

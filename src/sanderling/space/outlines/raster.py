@@ -17,8 +17,8 @@ import numpy as np
 
 from sanderling.arrays import F64, I8, I32, I64, U8
 from sanderling.kernels.jit import jit, jit_bare
-from sanderling.space.laws import holds
-from sanderling.space.outline import OUTER_AREA
+from sanderling.space.outlines.laws import holds
+from sanderling.space.outlines.outline import OUTER_AREA
 
 OUTSIDE, INSIDE, BORDER = 0, 1, 2
 # So many cells a corner, of two bits each: a raster takes the room of the corners. Few corners get more than

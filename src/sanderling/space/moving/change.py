@@ -16,8 +16,8 @@ import shapely
 from shapely import Geometry
 
 from sanderling.arrays import F64
-from sanderling.space import outline as o
-from sanderling.space.drift import Motion, Motions
+from sanderling.space.moving.drift import Motion, Motions
+from sanderling.space.outlines import outline as o
 
 STATIONARY, MOVING = "stationary", "moving"
 OVERLAPPING, CONTIGUOUS, DISCONTINUOUS = "overlapping", "contiguous", "discontinuous"

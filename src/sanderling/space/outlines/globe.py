@@ -13,8 +13,8 @@ import numpy as np
 import shapely
 
 from sanderling.arrays import F64
-from sanderling.space import outline as o
 from sanderling.space.metric import plain_chord_within
+from sanderling.space.outlines import outline as o
 from sanderling.space.sphere import DEGREE, FARTHEST_EAST, METRES_A_DEGREE, POLE
 
 CORRIDORS = {o.CORRIDOR: o.GLOBE_CORRIDOR, o.OUTER_CORRIDOR: o.OUTER_GLOBE_CORRIDOR}

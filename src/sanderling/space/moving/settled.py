@@ -12,7 +12,7 @@ import shapely
 
 from sanderling.arrays import F64, Bools
 from sanderling.space.metric import plain_squared
-from sanderling.space.outline import (
+from sanderling.space.outlines.outline import (
     AREA,
     BAND,
     CORRIDOR,

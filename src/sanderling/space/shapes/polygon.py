@@ -14,11 +14,11 @@ import shapely
 
 from sanderling.arrays import F64, Bools
 from sanderling.kernels.jit import jit_bare
-from sanderling.space import box
-from sanderling.space.globe import bounds as globe_bounds
 from sanderling.space.metric import Box
-from sanderling.space.outline import ACROSS, AREA, law_of, still_of
-from sanderling.space.outline import bounds as outline_bounds
+from sanderling.space.outlines.globe import bounds as globe_bounds
+from sanderling.space.outlines.outline import ACROSS, AREA, law_of, still_of
+from sanderling.space.outlines.outline import bounds as outline_bounds
+from sanderling.space.shapes import box
 
 POLYGON = 2
 WORD = "polygon"

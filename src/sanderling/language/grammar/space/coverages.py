@@ -10,8 +10,8 @@ import shapely
 from sqlglot.tokenizer_core import Token, TokenType
 
 from sanderling.errors import QueryError
-from sanderling.language.grammar.motion import MotionParser
-from sanderling.language.grammar.units import UnitParser, unit_of
+from sanderling.language.grammar.space.motion import MotionParser
+from sanderling.language.grammar.space.units import UnitParser, unit_of
 from sanderling.language.statements import (
     CircleShape,
     Coverage,
@@ -26,7 +26,7 @@ from sanderling.language.statements import (
     Spot,
     Value,
 )
-from sanderling.space import outline
+from sanderling.space.outlines import outline
 from sanderling.types import LARGEST
 
 FORMS = (

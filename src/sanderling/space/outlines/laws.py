@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from sanderling.arrays import F64
 from sanderling.kernels.jit import jit_bare
-from sanderling.space.globe_line import is_near_on_globe, is_nearer_on_globe
-from sanderling.space.line import is_near_line, is_nearer_line, side_of_line
-from sanderling.space.outline import (
+from sanderling.space.outlines.globe_line import is_near_on_globe, is_nearer_on_globe
+from sanderling.space.outlines.line import is_near_line, is_nearer_line, side_of_line
+from sanderling.space.outlines.outline import (
     ACROSS,
     BAND,
     CORRIDOR,

@@ -7,8 +7,8 @@ from typing import Any
 
 from sanderling.batches import Batch
 from sanderling.operate.inside.tell import cancelled
-from sanderling.operate.now import Moved, Now, Settled
 from sanderling.operate.operator import Answers, Lives, Merged, Operator, Places, Settles, Turned
+from sanderling.operate.shard.now import Moved, Now, Settled
 
 
 class Working:

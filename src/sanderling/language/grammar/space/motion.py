@@ -12,10 +12,10 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from sanderling.clock import UNITS_US, time_of
 from sanderling.errors import QueryError, did_you_mean
-from sanderling.language.grammar.lines import LineParser, own_outline, unit_in
+from sanderling.language.grammar.space.lines import LineParser, own_outline, unit_in
 from sanderling.language.statements import Coverage, FollowingShape, OutlineShape, Value, focal_of
-from sanderling.space.drift import FOREVER, Motion
-from sanderling.space.outline import middle_of, moving
+from sanderling.space.moving.drift import FOREVER, Motion
+from sanderling.space.outlines.outline import middle_of, moving
 
 SHIFT_FORM, SCALE_FORM = "SHIFT BY (dx, dy, 10 SECONDS)", "SCALE BY (0.1, 10 SECONDS)"
 LONGEST_US = 1000 * 366 * UNITS_US["day"]

@@ -1,0 +1,1 @@
+"""REGISTER PATTERN in both forms, and what stands in it: PERSISTENCY, SYNCHRONIZE."""

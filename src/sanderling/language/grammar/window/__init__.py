@@ -1,0 +1,1 @@
+"""WINDOW, and windows in brackets behind a stream, NEARBY among them."""
