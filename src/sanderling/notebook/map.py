@@ -34,6 +34,7 @@ class QueryMap(anywidget.AnyWidget):
     name = traitlets.Unicode().tag(sync=True)
     columns: traitlets.List[Any] = traitlets.List().tag(sync=True)
     height = traitlets.Int().tag(sync=True)
+    _feeding: tuple[threading.Event, threading.Thread] | None = None  # also of one that was never made
 
     def __init__(
         self, subscribe: Callable[[], Subscription], name: str, columns: Sequence[Mapping[str, Any]],
@@ -43,7 +44,6 @@ class QueryMap(anywidget.AnyWidget):
             raise ConfigError("config.no_page", "the map is not built", "run `make web`")
         super().__init__(name=name, columns=list(columns), height=height)
         self._subscribe = subscribe
-        self._feeding: tuple[threading.Event, threading.Thread] | None = None
         self._rows = 0
         self.on_msg(self._hear)
 
