@@ -198,6 +198,11 @@ def test_words_of_the_glossary_are_used() -> None:
         assert word.casefold().replace(" ", "_") in source.replace(" ", "_"), f"no code says {word}"
 
 
+def test_words_inside_are_few_and_stand_once() -> None:
+    words = re.findall(r"^\| \*\*(.+?)\*\* ", GLOSSARY.read_text().partition("## Inside")[2], re.MULTILINE)
+    assert len(words) == len(set(words)) <= 50
+
+
 def test_ratios_of_the_readme_are_those_measured() -> None:
     text = (ROOT / "README.md").read_text()
     measured = {
