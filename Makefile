@@ -31,7 +31,7 @@ spark_tests := $(addprefix tests/,architecture command demo examples server sess
 recovery_tests := tests/recovery tests/spark/test_cluster.py
 world_tests := $(addprefix tests/,scripts properties)
 # Whatever has a long form (tests/long.py), random cases among them.
-long_tests := $(addprefix tests/,recovery properties operate kernels space language oracle state storage scripts engine ingest plan \
+long_tests := $(addprefix tests/,ask recovery properties operate kernels space language oracle state storage scripts engine ingest plan \
 	command/test_interrupt.py demo/test_demo.py session/test_order.py server/test_fuzz.py \
 	server/test_limits.py server/test_views.py server/test_watcher.py session/test_signals.py spark/test_cluster.py \
 	spark/test_memory_on_spark.py spark/test_random_expressions.py spark/test_real_data.py spark/test_sql_on_spark.py \

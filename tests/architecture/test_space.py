@@ -47,4 +47,4 @@ def test_each_kind_of_coverage_is_named_in_its_own_file() -> None:
     for file, tree in FILES.items():
         for node in ast.walk(tree):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in kinds:
-                assert file == f"space/{node.id.lower()}.py", f"{file}:{node.lineno}"
+                assert file == f"space/shapes/{node.id.lower()}.py", f"{file}:{node.lineno}"
