@@ -15,8 +15,9 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 ARGUMENTS = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """For a file of tests: as long as Playwright is there, nobody else in this thread may have a loop."""
     found = next(filter(None, map(shutil.which, NAMES)), None)
     assert found, "there is no Chromium for the tests of the page: run tools/setup --browser"
     expect.set_options(timeout=SECONDS * 1000)
