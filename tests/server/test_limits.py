@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sanderling.errors import ServerError
@@ -27,6 +27,7 @@ def token_with(**limits: int) -> Token:
 
 
 @given(st.lists(st.tuples(st.integers(0, 5_000), st.floats(0, 3)), min_size=1, max_size=30))
+@example([(0, 3.0)] * 9 + [(0, 0.94184802018667)])  # a second behind this time is more than a second away
 def test_nobody_gets_more_bytes_than_are_theirs(said: list[tuple[int, float]]) -> None:
     """Who waits as long as is said gets in any time at most a second's worth more than is theirs, and the
     last that was told; who is within it never waits."""

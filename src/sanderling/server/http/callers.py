@@ -120,9 +120,9 @@ class Flow:
     def seconds_to_wait(self, token: Token, nbytes: int) -> float:
         """Before the next one, when these are told."""
         now = self._clock()
-        paid = max(self._paid.get(token.id, 0.0), now) + nbytes / token.limits.bytes_a_second
-        self._paid[token.id] = paid
-        return max(0.0, paid - now - SECONDS_AT_ONCE)
+        owed_s = max(self._paid.get(token.id, now) - now, 0.0) + nbytes / token.limits.bytes_a_second
+        self._paid[token.id] = now + owed_s
+        return max(0.0, owed_s - SECONDS_AT_ONCE)
 
     async def pass_(self, token: Token, nbytes: int) -> None:
         seconds = self.seconds_to_wait(token, nbytes)
