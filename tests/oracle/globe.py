@@ -4,8 +4,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
-from .shapes import MovingBox, MovingDisc, Point
+from .shapes import Around, Changing, Disc, Exterior, MovingBox, MovingDisc, Point, Still
 
 R = 6_371_008.8
 Vector = tuple[float, float, float]
@@ -70,27 +71,36 @@ class Zone:
 
 @dataclass(frozen=True)
 class Road:
-    """All within so many metres of a line, measured in a flat map around the place."""
+    """All within so many metres of the point of a line that is nearest in a flat map around the place."""
 
     line: Sequence[Point]
     r: float
     is_outer: bool = False
 
     def holds(self, x: float, y: float) -> bool:
-        degree = R * math.pi / 180
-        across = degree * math.cos(y * math.pi / 180)
-        nearest = math.inf
+        across = math.cos(y * math.pi / 180)
+        found = []
         for turn in (-360, 0, 360):
-            flat = [((lon - x + turn) * across, (lat - y) * degree) for lon, lat in self.line]
-            nearest = min(nearest, *(_to_piece(*a, *b) for a, b in pairwise(flat)))
-        return nearest >= self.r if self.is_outer else nearest <= self.r
+            for (a_lon, a_lat), (b_lon, b_lat) in pairwise(self.line):
+                ax, ay, bx, by = (
+                    (a_lon - x + turn) * across,
+                    a_lat - y,
+                    (b_lon - x + turn) * across,
+                    b_lat - y,
+                )
+                at, away = _to_piece(ax, ay, bx, by)
+                found.append((away, a_lon + at * (b_lon - a_lon), a_lat + at * (b_lat - a_lat)))
+        _, lon, lat = min(found)
+        apart, most = chord(x, y, lon, lat), chord_of(self.r)
+        return apart >= most if self.is_outer else apart <= most
 
 
-def _to_piece(ax: float, ay: float, bx: float, by: float) -> float:
-    """From 0, 0."""
+def _to_piece(ax: float, ay: float, bx: float, by: float) -> tuple[float, float]:
+    """From 0, 0: how far along the piece, and how far away."""
     ux, uy = bx - ax, by - ay
-    at = max(0.0, min(1.0, -(ax * ux + ay * uy) / (ux * ux + uy * uy)))
-    return math.hypot(ax + at * ux, ay + at * uy)
+    length = ux * ux + uy * uy
+    at = max(0.0, min(1.0, -(ax * ux + ay * uy) / length)) if length else 0.0
+    return at, math.hypot(ax + at * ux, ay + at * uy)
 
 
 @dataclass(frozen=True)
@@ -109,3 +119,64 @@ class MovingOblong(MovingBox):
         degree = R * (math.pi / 180)
         across = _turn(x, focal_x) * degree * math.cos(focal_y * (math.pi / 180))
         return abs(y - focal_y) * degree <= self.ydist / 2 and across <= self.xdist / 2
+
+
+@dataclass(frozen=True)
+class MovingArea(Around):
+    """A shape in metres east and north of its focal object; or, of a circle, as a cap is."""
+
+    scale: float = 1.0
+
+    def holds(self, x: float, y: float, focal_x: float, focal_y: float) -> bool:
+        if self.scale <= 0:
+            return False
+        if isinstance(self.of, Disc):
+            return Cap(focal_x, focal_y, self.of.r * self.scale).holds(x, y)
+        if isinstance(self.of, Exterior) and isinstance(self.of.of, Disc):
+            return Cap(focal_x, focal_y, self.of.of.r * self.scale, is_outer=True).holds(x, y)
+        degree = R * (math.pi / 180)
+        east = _short_way(x - focal_x) * degree * math.cos(focal_y * (math.pi / 180))
+        return self.of.holds(east / self.scale, (y - focal_y) * degree / self.scale)
+
+
+@dataclass(frozen=True)
+class Drifting:
+    """A shape drawn in degrees, so many degrees farther and so many times as large about its middle."""
+
+    of: Still
+    far: Point = (0.0, 0.0)
+    middle: Point = (0.0, 0.0)
+    scale: float = 1.0
+
+    def holds(self, x: float, y: float) -> bool:
+        if self.scale <= 0:
+            return False
+        if isinstance(self.of, Cap):
+            lon, lat = _short_way(self.of.lon + self.far[0]), self.of.lat + self.far[1]
+            return Cap(lon, lat, self.of.r * self.scale, self.of.is_outer).holds(x, y)
+        x, y = _short_way(x - _short_way(self.far[0])), y - self.far[1]
+        if self.scale != 1:
+            east = _short_way(x - self.middle[0]) / self.scale
+            if abs(east) > 180:
+                return getattr(self.of, "is_outer", False)
+            x, y = _short_way(east + self.middle[0]), (y - self.middle[1]) / self.scale + self.middle[1]
+        return self.of.holds(x, y)
+
+
+def _short_way(degrees: float) -> float:
+    return degrees - 360 * round(degrees / 360) if abs(degrees) > 180 else degrees
+
+
+@dataclass(frozen=True)
+class ChangingOnGlobe(Changing):
+    """A shape that shifts, by degrees, and scales by itself; one around an object scales only."""
+
+    middle: Point = (0.0, 0.0)
+
+    def at(self, tick: int) -> Any:
+        n, m = self.steps(tick)
+        scale = 1 + m * self.scale[0] if self.scale else 1.0
+        if isinstance(self.of, Around):
+            return MovingArea(self.of.focal, self.of.of, scale)
+        far = (n * self.shift[0], n * self.shift[1]) if self.shift else (0.0, 0.0)
+        return Drifting(self.of, far, self.middle, scale)

@@ -11,13 +11,19 @@ from typing import Any
 from hypothesis import strategies as st
 
 from tests import oracle
-from tests.oracle.globe import Cap, MovingCap, MovingOblong, Road, Zone
-from tests.properties.worlds import KEYS, Ask, World, ask, coordinate, windows, worlds
+from tests.oracle.globe import Cap, ChangingOnGlobe, MovingArea, MovingCap, MovingOblong, Road, Zone
+from tests.properties.worlds import KEYS, SECOND, Ask, World, ask, coordinate, windows, wkt, worlds
 
 Place = tuple[float, float]
 # Metres; from nothing to everything. A unit of `coordinate` has about 1.1 km, but for what is spread out.
 DISTANCES = (0, 400, 1_112, 2_500, 6_000, 900_000, 21_000_000)
 distance = st.sampled_from(DISTANCES)
+# Metres around a focal object, with a hole; and degrees a step.
+PATCH: Any = (
+    [(-1200.0, -1200.0), (3400.0, -1200.0), (3400.0, 2300.0), (0.0, 600.0)],
+    [[(1000.0, 0.0), (2300.0, 0.0), (2300.0, 600.0)]],
+)
+STEPS = (-25.5, -0.02, 0.0, 0.01, 0.5, 102.0)
 
 
 def at_the_meridian(x: float, y: float) -> Place:
@@ -100,4 +106,47 @@ def globe_shapes(draw: st.DrawFn, is_integer: bool, scene: Any) -> tuple[str, or
         line, d = [(lon, lat), (east, north)], max(r, 400)
         road = f" INSIDE {outer}ON LINE ({lon} {lat}, {east} {north}) WITHIN {d} METERS"
         found["road"] = (road, Road(line, d, is_outer))
+    for name in ("cap", "zone", "road"):
+        if name in found:
+            found[f"drifting {name}"] = draw(changing_on_globe(*found[name]))
+    own = [oracle.Area([PATCH]), oracle.Disc(0, 0, r), oracle.Box(-r / 2, -h / 2, r / 2, h / 2)]
+    for said, still in zip((wkt(*PATCH), f"{r} METERS", f"{r}, {h}"), own, strict=True):
+        around = oracle.Exterior(still) if is_outer else still
+        written = f" INSIDE {outer}AROUND ({text}, {said})"
+        found[f"around {said}"] = (written, MovingArea(key, around))
+        found[f"growing around {said}"] = draw(changing_on_globe(written, oracle.Around(key, around)))
     return found[draw(st.sampled_from(sorted(found)))]
+
+
+@st.composite
+def changing_on_globe(
+    draw: st.DrawFn, text: str, of: oracle.Still | oracle.Around
+) -> tuple[str, oracle.Shape]:
+    """The same, drifting by degrees, growing and shrinking."""
+    shift = scale = None
+    middle = middle_of(of)
+    if middle is not None and draw(st.booleans()):
+        by = draw(st.sampled_from(STEPS)), draw(st.sampled_from(STEPS))
+        shift = (*by, int(draw(st.sampled_from([0.3, 1, 2, 7])) * SECOND))
+        text += f" SHIFT BY ({by[0]}, {by[1]}, {shift[2] / SECOND} SECONDS)"
+    if shift is None or draw(st.booleans()):
+        g = draw(st.sampled_from([-0.25, 0.1, 0.5, 1.0]))
+        scale = (g, int(draw(st.sampled_from([0.5, 1, 3])) * SECOND))
+        text += f" SCALE BY ({g}, {scale[1] / SECOND} SECONDS)"
+    begin, until = draw(st.sampled_from([-5, 0, 2.5, 4])), draw(st.sampled_from([None, None, 6, 9]))
+    text += f" FROM {begin}" + ("" if until is None else f" UNTIL {until}")
+    times = int(begin * SECOND), None if until is None else until * SECOND
+    return text, ChangingOnGlobe(of, *times, shift, scale, middle or (0.0, 0.0))
+
+
+def middle_of(shape: oracle.Still | oracle.Around) -> Place | None:
+    """None of what follows an object."""
+    match shape:
+        case Cap(lon, lat):
+            return lon, lat
+        case Zone(west, south, east, north):
+            lon = west / 2 + east / 2
+            return (lon if west <= east else lon - 180 if lon > 0 else lon + 180), south / 2 + north / 2
+        case Road(((lon, lat), (east, north))):
+            return lon / 2 + east / 2, lat / 2 + north / 2
+    return None

@@ -50,7 +50,8 @@ class Value:
 Spots = tuple[Spot | None, ...]
 
 
-# Coverages: the shape of an area. Numbers are finite; ranges are checked where they are read.
+# Coverages: the shape of an area. Numbers are finite; ranges are checked where they are read. `span` is where
+# the whole of it is written.
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,7 @@ class RectShape:
     x2: float
     y2: float
     spots: Spots = field(default=(), compare=False)
+    span: Span | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,7 @@ class CircleShape:
     radius: float
     spots: Spots = field(default=(), compare=False)
     unit: Span | None = field(default=None, compare=False)  # of its size, if one was written
+    span: Span | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +80,7 @@ class OutlineShape:
 
     outline: bytes
     unit: Span | None = field(default=None, compare=False)
+    span: Span | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +98,7 @@ class MovingRectShape:
     ydist: float
     spots: Spots = field(default=(), compare=False)
     unit: Span | None = field(default=None, compare=False)
+    span: Span | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +107,7 @@ class MovingCircleShape:
     radius: float
     spots: Spots = field(default=(), compare=False)
     unit: Span | None = field(default=None, compare=False)
+    span: Span | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +117,7 @@ class FollowingShape:
     focal: Value
     outline: bytes
     unit: Span | None = field(default=None, compare=False)
+    span: Span | None = field(default=None, compare=False)
 
 
 Following = MovingRectShape | MovingCircleShape | FollowingShape

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from sanderling.catalog import Stream, Table
 from sanderling.clock import show_duration, show_time
+from sanderling.language.grammar.space.lines import unit_in
 from sanderling.language.statements import Coverage, FollowingShape, OutlineShape, focal_of
 from sanderling.plan.build.areas import word_of
 from sanderling.plan.many.cohorts import Member
@@ -84,7 +85,7 @@ def described_table(table: Table) -> Listing:
 def described_region(name: str, region: Coverage) -> Listing:
     """DESCRIBE: how a region changes by itself."""
     outline = region.outline if isinstance(region, OutlineShape | FollowingShape) else None
-    change = change_of(outline, focal_of(region) is not None)
+    change = change_of(outline, focal_of(region) is not None, unit_in(region) is not None)
     rows = (("shape", word_of(region)), *change._asdict().items())
     return Listing(f"region {name}", ("property", "value"), rows)
 

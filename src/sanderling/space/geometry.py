@@ -8,7 +8,7 @@ import numpy as np
 
 from sanderling.arrays import F64, I8
 
-NO_POSE = np.empty((0, 5))
+NO_POSE = np.empty((0, 6))
 
 
 class Geometry(NamedTuple):

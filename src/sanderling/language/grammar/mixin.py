@@ -51,6 +51,7 @@ class Mixin:
     _inside_of: Any
     _distance_value: Any
     _with_unit: Any
+    _unit_of_distance: Any
     _is_coverage: Any
     _is_number: Any
     _parse_coverage: Any

@@ -74,7 +74,7 @@ class PosedNeighbourhood:
 
 
 def _judge_in(judge: Judge, regions: I64, geometry: Geometry) -> Judge:
-    pose: F64 = np.zeros((len(judge.plan.regions), 5))
+    pose: F64 = np.zeros((len(judge.plan.regions), geometry.pose.shape[1]))
     pose[regions] = geometry.pose
     return replace(judge, pose=pose)
 

@@ -93,7 +93,8 @@ class StreamShard:
 
     def rebuild(self) -> None:
         """What follows from the plan and the readings."""
-        self.polygons = self.polygons.of(self.plan.regions.wkb, self.plan.regions.focal >= 0)
+        regions, is_globe = self.plan.regions, self.plan.stream.is_globe
+        self.polygons = self.polygons.of(regions.wkb, regions.focal >= 0, is_globe)
         self._operators()
         regions = self.plan.regions
         times = np.concatenate([regions.begin, regions.end, regions.gone])

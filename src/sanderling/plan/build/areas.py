@@ -23,7 +23,7 @@ from sanderling.space.shapes.cap import CAP
 from sanderling.space.shapes.centred import CENTRED
 from sanderling.space.shapes.disc import DISC
 from sanderling.space.shapes.everywhere import EVERYWHERE
-from sanderling.space.outlines.globe import on_globe
+from sanderling.space.outlines.globe import around_on_globe, on_globe
 from sanderling.space.shapes.oblong import OBLONG
 from sanderling.space.outlines.outline import word_of as outline_word
 from sanderling.space.shapes.polygon import POLYGON
@@ -115,6 +115,8 @@ def _on_globe(shape: Shape, written: Sequence[F64], n: int) -> Areas:
             return _without_wkb(CAP, cap.following(*written))
         case OutlineShape(outline):
             return polygons([on_globe(outline)] * n)
+        case FollowingShape(_, outline):
+            return polygons([around_on_globe(outline)] * n)
     return _without_wkb(EVERYWHERE, everywhere.numbers(n))
 
 

@@ -17,8 +17,6 @@ from sanderling.language.statements import (
     Coverage,
     ExteriorShape,
     InsideTarget,
-    MovingCircleShape,
-    MovingRectShape,
     Name,
     NearestTarget,
     OutlineShape,
@@ -183,7 +181,8 @@ class Relations:
             return
         fault = _fault_on_globe(shape)
         if fault is not None:
-            raise refused(fault, name.span if name is not None else scope.span, scope.text)
+            span = getattr(shape, "span", None) if name is None else name.span
+            raise refused(fault, span or scope.span, scope.text)
 
     def coverage(self, target: InsideTarget, text: str) -> Coverage:
         """The coverage itself, where a region is meant by its name."""
@@ -256,9 +255,7 @@ def _fault_on_globe(shape: Coverage) -> Fault | None:
             return fault_of_place(x, y)
         case OutlineShape(outline):
             return fault_of(outline)
-        case MovingRectShape() | MovingCircleShape():
-            return None
-    return "query.unsupported", "this coverage is not known on the globe yet", "write it in degrees"
+    return None  # around an object: metres
 
 
 def _place(text: str, node: exp.Expr | None, fallback: Span) -> Place:

@@ -18,6 +18,7 @@ from shapely import Geometry
 from sanderling.arrays import F64
 from sanderling.space.moving.drift import Motion, Motions
 from sanderling.space.outlines import outline as o
+from sanderling.space.sphere import DEGREE, METRES_A_DEGREE
 
 STATIONARY, MOVING = "stationary", "moving"
 OVERLAPPING, CONTIGUOUS, DISCONTINUOUS = "overlapping", "contiguous", "discontinuous"
@@ -34,8 +35,11 @@ class Change(NamedTuple):
     variability: str
 
 
-def change_of(outline: bytes | None, is_following: bool) -> Change:
-    """Of a coverage with an outline, or of one without, which does not change by itself."""
+def change_of(outline: bytes | None, is_following: bool, is_globe: bool = False) -> Change:
+    """Of a coverage with an outline, or of one without, which does not change by itself.
+
+    Whether it is on the globe is known where a distance has a unit.
+    """
     motion = None if outline is None else o.motion_of(outline)
     begins = [] if motion is None else _first_steps(motion)
     is_growing = motion is not None and motion.scale_us > 0 and motion.growth != 0 and bool(begins)
@@ -45,7 +49,7 @@ def change_of(outline: bytes | None, is_following: bool) -> Change:
     if outline is None or motion is None or not begins:
         return Change(STATIONARY, OVERLAPPING, PERMANENT)
     is_moving = motion.shift_us > 0 and (motion.dx, motion.dy) != (0, 0)
-    met = _interaction(o.still_of(outline), motion, min(begins))
+    met = _interaction(o.still_of(outline), motion, min(begins), is_globe)
     return Change(MOVING if is_moving else STATIONARY, met, variability)
 
 
@@ -56,7 +60,7 @@ def _first_steps(motion: Motion) -> list[int]:
 
 
 @np.errstate(all="ignore")  # of what is far without end, nothing is exact
-def _interaction(outline: bytes, motion: Motion, tick: int) -> str:
+def _interaction(outline: bytes, motion: Motion, tick: int, is_globe: bool) -> str:
     (dx,), (dy,) = (by.tolist() for by in Motions.of([motion]).shifted(tick))
     scale = float(Motions.of([motion]).scaled(tick)[0])
     if scale <= 0:
@@ -69,7 +73,7 @@ def _interaction(outline: bytes, motion: Motion, tick: int) -> str:
         return np.asarray((points - middle) * scale + middle + (dx, dy))
 
     if o.law_of(outline) == o.CORRIDOR:
-        return _corridors(o.numbers_of(outline), moved, scale)
+        return _corridors(o.numbers_of(outline), moved, scale, motion.y if is_globe else None)
     if o.law_of(outline) in WITHOUT_END:
         one, other = _without_end(outline, (dx, dy))
     else:
@@ -80,10 +84,11 @@ def _interaction(outline: bytes, motion: Motion, tick: int) -> str:
     return CONTIGUOUS if shapely.touches(one, other) else OVERLAPPING
 
 
-def _corridors(numbers: F64, moved: Callable[[F64], F64], scale: float) -> str:
-    """All within a distance of a line, or of a point."""
+def _corridors(numbers: F64, moved: Callable[[F64], F64], scale: float, lat: float | None) -> str:
+    """All within a distance of a line, or of a point; on the globe in a flat map around this latitude."""
     points, width = numbers[1:].reshape(-1, 2), float(numbers[0])
-    one, other = _line(points), _line(moved(points))
+    unit = np.ones(2) if lat is None else METRES_A_DEGREE * np.array([np.cos(lat * DEGREE), 1.0])
+    one, other = _line(points * unit), _line(moved(points) * unit)
     apart, most = float(shapely.distance(one, other)), width * (1 + scale)
     return OVERLAPPING if apart < most or apart == 0 else CONTIGUOUS if apart == most else DISCONTINUOUS
 

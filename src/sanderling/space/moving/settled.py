@@ -12,21 +12,30 @@ import shapely
 
 from sanderling.arrays import F64, Bools
 from sanderling.space.metric import plain_squared
+from sanderling.space.outlines.globe import bounds as globe_bounds
 from sanderling.space.outlines.outline import (
+    ACROSS,
     AREA,
     BAND,
+    BEYOND_CHORD,
     CORRIDOR,
+    GLOBE_CORRIDOR,
+    OUTER_ACROSS,
     OUTER_AREA,
     OUTER_BAND,
     OUTER_BOX,
     OUTER_CORRIDOR,
+    OUTER_GLOBE_CORRIDOR,
     SIDE,
     SPOTS,
     WITHIN_BOUNDS,
+    WITHIN_CHORD,
     law_of,
     numbers_of,
+    packed,
     wkb_of,
 )
+from sanderling.space.sphere import FARTHEST_EAST
 
 Boxes = tuple[F64, F64, F64, F64]  # left, low, right, high
 # What boxes are widened by: far more than rounding can do.
@@ -41,6 +50,18 @@ def are_settled(outline: bytes, boxes: Boxes) -> Bools:
         return _of_area(outline, boxes)
     if law in (WITHIN_BOUNDS, OUTER_BOX):
         return _of_box(numbers, boxes)
+    if law in (WITHIN_CHORD, BEYOND_CHORD):
+        return np.asarray((right < numbers[1]) | (left > numbers[1]))
+    if law in (ACROSS, OUTER_ACROSS):
+        west, south, east, north = numbers[:4]
+        parts = [
+            np.array([west, south, FARTHEST_EAST, north]),
+            np.array([-FARTHEST_EAST, south, east, north]),
+        ]
+        return np.asarray(np.logical_and.reduce([_of_box(part, boxes) for part in parts]))
+    if law in (GLOBE_CORRIDOR, OUTER_GLOBE_CORRIDOR):
+        around = globe_bounds(packed(GLOBE_CORRIDOR, numbers))
+        return _of_box(np.array(around), boxes) & ~_within(around, boxes)
     if law in (CORRIDOR, OUTER_CORRIDOR):
         return _of_corridor(numbers[0], numbers[1:].reshape(-1, 2), boxes)
     if law == SPOTS:

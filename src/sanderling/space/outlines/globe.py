@@ -14,15 +14,21 @@ import shapely
 
 from sanderling.arrays import F64
 from sanderling.space.metric import plain_chord_within
+from sanderling.space.moving.globe_pose import plain_far_square
 from sanderling.space.outlines import outline as o
 from sanderling.space.sphere import DEGREE, FARTHEST_EAST, METRES_A_DEGREE, POLE
 
 CORRIDORS = {o.CORRIDOR: o.GLOBE_CORRIDOR, o.OUTER_CORRIDOR: o.OUTER_GLOBE_CORRIDOR}
+CIRCLES = {o.CORRIDOR: o.WITHIN_CHORD, o.OUTER_CORRIDOR: o.BEYOND_CHORD}
 BOXES = {o.WITHIN_BOUNDS: o.ACROSS, o.OUTER_BOX: o.OUTER_ACROSS}
 
 
 def on_globe(outline: bytes) -> bytes:
     """The same outline, of the globe."""
+    motion = o.motion_of(outline)
+    if motion is not None:
+        still = o.still_of(outline)
+        return o.moving(_circle(still) or on_globe(still), motion._replace(x=_middle_x(still, motion.x)))
     law, numbers = o.law_of(outline), o.numbers_of(outline)
     if law in CORRIDORS:
         return o.packed(CORRIDORS[law], [numbers[0], plain_chord_within(float(numbers[0])), *numbers[1:]])
@@ -32,9 +38,35 @@ def on_globe(outline: bytes) -> bytes:
     return outline
 
 
-def bounds(outline: bytes) -> tuple[float, float, float, float]:
-    """A box of degrees that certainly holds every place that one of the globe holds."""
+def around_on_globe(outline: bytes) -> bytes:
+    """What follows an object: its numbers are metres east and north of it."""
+    motion, still = o.motion_of(outline), o.still_of(outline)
+    found = _circle(still) or still
+    return found if motion is None else o.moving(found, motion)
+
+
+def _circle(outline: bytes) -> bytes | None:
+    """Of one that has been written as a corridor around a single point."""
     law, numbers = o.law_of(outline), o.numbers_of(outline)
+    if law not in CIRCLES or len(numbers) != o.POINTS[law]:
+        return None
+    return o.packed(CIRCLES[law], [numbers[0], plain_far_square(float(numbers[0]))])
+
+
+def _middle_x(outline: bytes, x: float) -> float:
+    """The middle longitude of what is written; of a rectangle across the 180th meridian, half way east."""
+    if o.law_of(outline) not in BOXES or len(o.numbers_of(outline)) != 5:
+        return x
+    return x - FARTHEST_EAST if x > 0 else x + FARTHEST_EAST
+
+
+def bounds(outline: bytes) -> tuple[float, float, float, float]:
+    """A box of degrees that certainly holds every place that one of the globe holds; of a circle that has a
+    pose, its radius in metres."""
+    law, numbers = o.law_of(outline), o.numbers_of(outline)
+    if law == o.WITHIN_CHORD:
+        radius = float(numbers[0])
+        return -radius, -radius, radius, radius
     if law == o.ACROSS:
         return -FARTHEST_EAST, float(numbers[1]), FARTHEST_EAST, float(numbers[3])
     if law == o.GLOBE_CORRIDOR:
@@ -66,18 +98,16 @@ def fault_of_place(lon: float, lat: float) -> Fault | None:
     """What is wrong with a place that is none on the globe."""
     if abs(lat) > POLE:
         hint = "a latitude is between -90 and 90; the longitude stands first"
-        return "query.bad_place", f"no place has the latitude {lat:g}", hint
+        return "query.bad_place", f"no place has the latitude {lat:.15g}", hint
     if abs(lon) > FARTHEST_EAST:
         hint = "a longitude is between -180 and 180"
-        return "query.bad_place", f"no place has the longitude {lon:g}", hint
+        return "query.bad_place", f"no place has the longitude {lon:.15g}", hint
     return None
 
 
 def fault_of(outline: bytes) -> Fault | None:
     """What is wrong with an outline that is to be on the globe."""
-    if o.motion_of(outline) is not None:
-        hint = "drop and create the region, or keep it in a table and replace its row"
-        return "query.unsupported", "on the globe regions do not change by themselves yet", hint
+    outline = o.still_of(outline)
     is_drawn = o.law_of(outline) not in (o.SPOTS, o.WITHIN_BOUNDS, o.OUTER_BOX)
     faults = (_fault(part, is_drawn) for part in _parts(outline))
     return next((fault for fault in faults if fault is not None), None)

@@ -9,6 +9,7 @@ from sanderling.space.outlines.line import is_near_line, is_nearer_line, side_of
 from sanderling.space.outlines.outline import (
     ACROSS,
     BAND,
+    BEYOND_CHORD,
     CORRIDOR,
     GLOBE_CORRIDOR,
     OUTER_ACROSS,
@@ -18,6 +19,7 @@ from sanderling.space.outlines.outline import (
     OUTER_GLOBE_CORRIDOR,
     SIDE,
     SPOTS,
+    WITHIN_CHORD,
 )
 
 
@@ -42,9 +44,13 @@ def holds(law: int, numbers: F64, first: int, last: int, x: float, y: float) -> 
         return is_near_on_globe(numbers, first, last, x, y)
     if law == OUTER_GLOBE_CORRIDOR:
         return not is_nearer_on_globe(numbers, first, last, x, y)
+    if law == WITHIN_CHORD:
+        return bool(x <= numbers[first + 1])
+    if law == BEYOND_CHORD:
+        return not bool(x < numbers[first + 1])
     left, low, right, high = numbers[first], numbers[first + 1], numbers[first + 2], numbers[first + 3]
     if law == ACROSS:
-        return bool(x >= left or x <= right)
+        return bool(low <= y <= high and (x >= left or x <= right))
     if law == OUTER_ACROSS:
         return not bool(low < y < high and (x > left or x < right))
     if law == OUTER_BOX:

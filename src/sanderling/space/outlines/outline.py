@@ -33,6 +33,8 @@ WITHIN_BOUNDS, OUTER_BOX, SPOTS, SIDE, CORRIDOR, OUTER_CORRIDOR, BAND, OUTER_BAN
 # On the globe: across the 180th meridian, and corridors in metres (globe.py).
 ACROSS, OUTER_ACROSS, GLOBE_CORRIDOR, OUTER_GLOBE_CORRIDOR = range(11, 15)
 MOVING = 15  # then a motion, and the outline as it is written
+# Circles on the globe that follow, or change by themselves; what they judge is a distance (globe_pose.py).
+WITHIN_CHORD, BEYOND_CHORD = 16, 17
 
 WORDS = {
     AREA: "polygon",
@@ -49,6 +51,8 @@ WORDS = {
     OUTER_ACROSS: "exterior of a rectangle",
     GLOBE_CORRIDOR: "corridor",
     OUTER_GLOBE_CORRIDOR: "exterior of a corridor",
+    WITHIN_CHORD: "circle",
+    BEYOND_CHORD: "exterior of a circle",
 }
 # How many numbers corridors have that are around a single point.
 POINTS = {CORRIDOR: 3, OUTER_CORRIDOR: 3, GLOBE_CORRIDOR: 4, OUTER_GLOBE_CORRIDOR: 4}

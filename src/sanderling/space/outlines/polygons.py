@@ -62,13 +62,15 @@ class Polygons:
         """Of some of the regions."""
         return self.rasters._replace(shape=self.rasters.shape[regions]) if len(self) else NO_RASTERS
 
-    def of(self, outlines: Sequence[bytes | None], follows: Bools | None = None) -> Polygons:
+    def of(
+        self, outlines: Sequence[bytes | None], follows: Bools | None = None, is_globe: bool = False
+    ) -> Polygons:
         """The outlines of other regions; shapes that are known are not made again.
 
         Some of the regions may follow focal objects.
         """
         follows = np.zeros(len(outlines), np.bool_) if follows is None else follows
-        poses = Poses.of(outlines, follows)
+        poses = Poses.of(outlines, follows, is_globe)
         wkb = [None if outline is None else still_of(outline) for outline in outlines]
         asked = dict.fromkeys(shape for shape in wkb if shape is not None)
         if not asked:

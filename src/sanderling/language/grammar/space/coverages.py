@@ -6,6 +6,8 @@ negative radius, an open or self-crossing ring) is refused here, where its text 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import shapely
 from sqlglot.tokenizer_core import Token, TokenType
 
@@ -15,6 +17,7 @@ from sanderling.language.grammar.space.units import UnitParser, unit_of
 from sanderling.language.statements import (
     CircleShape,
     Coverage,
+    ExteriorShape,
     Following,
     FollowingShape,
     InsideTarget,
@@ -103,7 +106,8 @@ class CoverageParser(MotionParser, UnitParser):
 
     def _parse_inside_target(self) -> InsideTarget:
         if self._match(TokenType.L_PAREN, advance=False):
-            return self._with_motion(self._parse_inside_tuple())
+            first = self._curr
+            return self._written(self._with_motion(self._parse_inside_tuple()), first)
         if self._is_coverage():
             return self._parse_region()
         name: InsideTarget = self._name("a region's name or a coverage")
@@ -210,7 +214,14 @@ class CoverageParser(MotionParser, UnitParser):
 
     def _parse_region(self) -> Coverage:
         """A coverage, which may change by itself."""
-        return self._with_motion(self._parse_coverage())
+        first = self._curr
+        return self._written(self._with_motion(self._parse_coverage()), first)
+
+    def _written(self, coverage: Coverage, first: Token) -> Coverage:
+        """With where it is written."""
+        if isinstance(coverage, ExteriorShape):
+            return coverage
+        return replace(coverage, span=Span(first.start, self._prev.end + 1))
 
     def _parse_coverage(self) -> Coverage:
         first = self._curr

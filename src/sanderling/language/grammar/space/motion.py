@@ -67,6 +67,9 @@ class MotionParser(LineParser):
         every = None
         while every is None:
             start, value = self._curr, self._value("a number")
+            if len(numbers) < wanted and self._unit_of_distance() is not None:
+                hint = "leave the unit out: it is as coordinates are, on the globe degrees"
+                raise self.refuse("query.bad_unit", "a shift has no unit", hint, start, self._prev)
             if self._is_unit() or len(numbers) == wanted:
                 every = self._period(value, start)
                 break
