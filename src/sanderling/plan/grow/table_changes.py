@@ -34,6 +34,7 @@ from sanderling.plan.expressions.check import Scope, is_previous
 from sanderling.plan.grow.placed import placed_rows
 from sanderling.plan.query.selects import SelectPlanner
 from sanderling.plans.columns import of_reading
+from sanderling.space.outlines.globe import fault_of, fault_of_place
 from sanderling.types import SqlType
 
 # How the file of a table is read: as `load_table` does it.
@@ -88,7 +89,11 @@ class TableChanges:
         columns = [self._typed(c, cells.get(c.name, nothing)) for c in table.columns]
         if table.region is not None:
             columns.append(self._regions(table, cells.get(table.region, nothing)))
-        rows = self._placed(table, pa.Table.from_arrays(columns, schema=schema), change.name.span)
+        rows = pa.Table.from_arrays(columns, schema=schema)
+        if table.is_globe and table.place is not None:
+            lon, lat = (cells.get(name, nothing) for name in table.place)
+            self._refuse_off(lon, lat)
+        rows = self._placed(table, rows, change.name.span)
         self._check_keys(table, rows, cells.get(table.key, nothing))
         return rows
 
@@ -127,6 +132,14 @@ class TableChanges:
         except QueryError as e:
             raise self.refuse(e.code, e.message, e.hint, span) from e
 
+    def _refuse_off(self, lons: list[Cell], lats: list[Cell]) -> None:
+        """Of places that are none on the globe the first, where it is written."""
+        for lon, lat in zip(lons, lats, strict=True):
+            if isinstance(lon.value, int | float) and isinstance(lat.value, int | float):
+                fault = fault_of_place(float(lon.value), float(lat.value))
+                if fault is not None:
+                    raise self.refuse(*fault, Span(lon.span.start, lat.span.end))
+
     def _regions(self, table: Table, cells: list[Cell]) -> pa.Array:
         return pa.array([self._outline(table, cell) for cell in cells], pa.binary())
 
@@ -142,6 +155,9 @@ class TableChanges:
         unit = unit_in(cell.value)
         if unit is not None and not table.is_globe:
             raise self.refuse(*unit_on_plane("globe = true"), unit)
+        fault = fault_of(outline) if table.is_globe else None
+        if fault is not None:
+            raise self.refuse(*fault, cell.span)
         return outline
 
     def _check_keys(self, table: Table, rows: pa.Table, cells: list[Cell]) -> None:

@@ -15,11 +15,11 @@ from sanderling.batches import TS
 from sanderling.catalog import Stream, Table
 from sanderling.errors import did_you_mean
 from sanderling.language.grammar.dialect import LocationInside
-from sanderling.language.statements import RegisterQuery
+from sanderling.language.statements import RegisterQuery, Span
 from sanderling.plan.build.asked import Asked, asked_of
 from sanderling.plan.expressions.check import Constant, Scope
 from sanderling.plan.logical import Scan
-from sanderling.plan.names.sides import Side
+from sanderling.plan.names.sides import Side, different_spaces
 from sanderling.plan.query.selects import SelectPlanner
 from sanderling.plan.trigger.constraints import Comparison, renamed
 from sanderling.plans import nodes
@@ -135,6 +135,8 @@ class Arms:
             hint = did_you_mean(target.table, tables) or "CREATE TABLE first"
             message = f'no table is named "{target.table}"'
             raise scope.refuse(target.args["table"], "query.unknown_table", message, hint)
+        if found.is_globe != scope.stream.is_globe:
+            raise scope.refuse(target, *different_spaces(Side(target.table, found, Span(0, 1))))
         return found
 
     # ----- what two variables are compared by
