@@ -27,6 +27,7 @@ from sanderling.space.shapes.disc import DISC
 from sanderling.space.shapes.polygon import POLYGON
 
 SHARD = "shard"
+WIDE = "wide: compared with every reading"
 
 
 def merged_words(plan: StreamPlan, template: Template, query: PlannedQuery, of: str = "") -> str | None:
@@ -121,11 +122,18 @@ def _join(plan: StreamPlan, template: Template, query: PlannedQuery) -> str:
         count = int((around & (regions.gone == NEVER)).sum())
         what = f"circles around {count} place{'' if count == 1 else 's'} of a table"
         return f"inside: {what}, one grid join for all {_alike(plan, template)} regions of {stream}"
-    count = int((mine & (regions.gone == NEVER)).sum())
-    what = f"{count} region{'' if count == 1 else 's'} of a table" if of_table else f"{motion}{shape}"
+    what = _of_table(plan, mine) if of_table else f"{motion}{shape}"
     if template.is_waited:
         return f"inside: {what}, looked at for those only that a run waits for"
     return f"inside: {what}, one grid join for all {_alike(plan, template)} regions of {stream}"
+
+
+def _of_table(plan: StreamPlan, mine: npt.NDArray[np.bool_]) -> str:
+    """Regions of a table that are there; and how many of them have no end."""
+    there = mine & (plan.regions.gone == NEVER)
+    count, wide = int(there.sum()), int(np.isinf(plan.regions.a[there]).sum())
+    words = f"{count} region{'' if count == 1 else 's'} of a table"
+    return f"{words} ({wide} {WIDE})" if wide else words
 
 
 def _word(plan: StreamPlan, region: int) -> str:
@@ -134,7 +142,7 @@ def _word(plan: StreamPlan, region: int) -> str:
     if outline is None:
         return word_of(kind)
     is_wide = bool(np.isinf(plan.regions.a[region]))
-    return outline_word(outline) + (" (wide: compared with every reading)" if is_wide else "")
+    return outline_word(outline) + (f" ({WIDE})" if is_wide else "")
 
 
 def _alike(plan: StreamPlan, template: Template) -> int:
