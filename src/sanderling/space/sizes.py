@@ -9,6 +9,8 @@ import numpy as np
 from sanderling.arrays import F64, I8
 from sanderling.kernels.jit import jit
 from sanderling.space.coverages import reach_of, size_of
+from sanderling.space.metric import chord_within, map_bounds, vector_of
+from sanderling.space.shapes.cap import CAP
 
 
 @jit
@@ -18,6 +20,23 @@ def sizes(g: Any) -> F64:
     for i in range(len(found)):
         size = size_of(g.kind[i], g.a[i], g.b[i], g.c[i], g.d[i])
         found[i] = size if g.a[i] == g.a[i] else np.nan
+    return found
+
+
+@jit
+def map_boxes(g: Any) -> F64:
+    """Boxes of the flat map around regions that follow on the globe, a line each; NaN of what is nowhere."""
+    found = np.full((len(g.kind), 4), np.nan)
+    for i in range(len(found)):
+        if g.a[i] != g.a[i]:
+            continue
+        if g.kind[i] == CAP:
+            box = map_bounds(g.a[i], g.b[i], g.c[i], g.d[i])
+        else:
+            # Along the parallel of its middle, then up or down: nothing in it is farther.
+            ux, uy, uz = vector_of(g.a[i], g.b[i])
+            box = map_bounds(ux, uy, uz, chord_within((g.c[i] + g.d[i]) * (1 + 1e-9) + 1e-3))
+        found[i, 0], found[i, 1], found[i, 2], found[i, 3] = box
     return found
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sanderling.arrays import F64, I32, I64
+from sanderling.arrays import F64, I32, I64, Bools
 from sanderling.kernels.inside.grid import bucket_of, cell_of
 from sanderling.kernels.jit import jit
 from sanderling.space.metric import ON_PLANE
@@ -138,6 +138,21 @@ def near(
                     n += 1
                 p = next_[p]
     return n
+
+
+@jit
+def near_any(cells: Any, boxes: F64) -> Bools:
+    """Which points of a single level are in any of some boxes; NaN is none."""
+    cell, level, head, next_, _, bucket, place, _ = cells
+    found, is_near = np.empty(len(level), np.int32), np.zeros(len(level), np.bool_)
+    for b in range(len(boxes)):
+        x1, y1, x2, y2 = boxes[b, 0], boxes[b, 1], boxes[b, 2], boxes[b, 3]
+        if x1 != x1:
+            continue
+        count = near(cell[0], level, head, next_, bucket, place, 0, x1, y1, x2, y2, found)
+        for p in found[:count]:
+            is_near[p] = True
+    return is_near
 
 
 @jit
