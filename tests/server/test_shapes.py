@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
-from sanderling.server.shown.shapes import region_of
+from sanderling.language.statements import RectShape
+from sanderling.server.shown.shapes import drawn, region_of, shape_of
+from sanderling.space.moving.drift import Motion
+from sanderling.space.outlines import outline
+from sanderling.space.outlines.globe import around_on_globe, on_globe
 from sanderling.space.shapes import cap
 from sanderling.space.shapes.cap import CAP
+from sanderling.space.shapes.oblong import OBLONG
+from sanderling.space.shapes.polygon import POLYGON
+from sanderling.space.shapes.quadrangle import QUADRANGLE
+from sanderling.space.sphere import METRES_A_DEGREE
 
 KM_A_DEGREE = 111.195
 
@@ -29,3 +39,41 @@ def test_one_that_follows_is_around_nothing() -> None:
     region = region_of(CAP, (a, b, c, d), None)
     assert region is not None
     assert np.array(region["coordinates"][0]).mean(axis=0) == pytest.approx([0, 0], abs=1e-3)
+
+
+def corners(region: dict[str, Any] | None) -> np.ndarray:  # type: ignore[type-arg]
+    assert region is not None and region["type"] == "Polygon"
+    return np.array(region["coordinates"][0])
+
+
+def test_what_follows_on_the_globe_is_in_degrees_of_the_equator() -> None:
+    """The page knows where its object is, and how long a degree is there."""
+    degree = METRES_A_DEGREE
+    assert np.ptp(corners(region_of(OBLONG, (0.0, 0.0, degree, degree / 2), None)), axis=0) == pytest.approx(
+        [2, 1]
+    )
+    square = outline.rectangle(-degree, -degree, degree, degree)
+    assert np.ptp(corners(region_of(POLYGON, (0, 0, 0, 0), square, True)), axis=0) == pytest.approx([2, 2])
+    outer = around_on_globe(outline.exterior(outline.circle(0, 0, degree)) or b"")
+    assert np.ptp(corners(region_of(POLYGON, (0, 0, 0, 0), outer, True)), axis=0) == pytest.approx([2, 2])
+
+
+def test_what_is_across_the_meridian_is_drawn_in_two() -> None:
+    for found in (
+        region_of(QUADRANGLE, (179.0, -1.0, -178.0, 1.0), None),
+        drawn(on_globe(outline.rectangle(179, -1, -178, 1))),
+        shape_of(RectShape(179, 1, -178, -1), is_globe=True),
+    ):
+        assert found is not None and found["type"] == "MultiPolygon"
+        boxes = [np.array(part[0]) for part in found["coordinates"]]
+        assert [(b[:, 0].min(), b[:, 0].max()) for b in boxes] == [(179, 180), (-180, -178)]
+
+
+def test_a_corridor_on_the_globe_is_as_wide_as_its_metres() -> None:
+    road = corners(drawn(on_globe(outline.corridor([(10, 60), (12, 60)], METRES_A_DEGREE / 10))))
+    assert np.ptp(road, axis=0) == pytest.approx([2.4, 0.2], rel=1e-3)
+    storm = outline.moving(outline.circle(10, 60, METRES_A_DEGREE / 10), Motion(0, x=10.0, y=60.0))
+    circle = corners(drawn(on_globe(storm)))
+    assert circle[:-1].mean(axis=0) == pytest.approx([10, 60]) and np.ptp(circle, axis=0) == pytest.approx(
+        [0.4, 0.2]
+    )

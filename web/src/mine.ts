@@ -68,7 +68,7 @@ export class Mine {
     if (!this.query.region) return [];
     const rings = ringsOf(this.query.region);
     if (this.query.focal === null) return rings;
-    return focal ? rings.map(ring => ring.map(([x, y]) => [x + focal[0], y + focal[1]])) : [];
+    return focal ? ringsAround(rings, focal, this.stream.globe) : [];
   }
 
   /** The middle of what it holds. */
@@ -80,6 +80,12 @@ export class Mine {
     }
     return n ? [x / n, y / n] : null;
   }
+}
+
+/** Rings that follow, around where their object is. On the globe they are drawn for the equator: a degree of longitude has fewer metres elsewhere. */
+export function ringsAround(rings: Point[][], [x0, y0]: Point, isGlobe: boolean): Point[][] {
+  const across = isGlobe ? 1 / Math.max(1e-6, Math.cos((y0 * Math.PI) / 180)) : 1;
+  return rings.map(ring => ring.map(([x, y]): Point => [x0 + x * across, y0 + y]));
 }
 
 export function ringsOf({type, coordinates}: Geometry): Point[][] {

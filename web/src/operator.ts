@@ -6,7 +6,7 @@ import {numbersOf, shotOf, type Frame} from './frames';
 import {VirtualList, type Line} from './list';
 import type {Live, Tick, View} from './live';
 import type {LiveMap, Region} from './map';
-import {ringsOf} from './mine';
+import {ringsAround, ringsOf} from './mine';
 import type {Point} from './shapes';
 import {colourOf, css} from './theme';
 import type {Query, Stream} from './wire';
@@ -209,8 +209,7 @@ export class Operator {
   private around(focal: string | number, rings: Point[][]): Point[][] {
     const slot = this.slotByKey.get(String(focal));
     if (slot === undefined || !this.map.objects.isThere(slot)) return [];
-    const [x0, y0] = this.map.goalOf(slot);
-    return rings.map(ring => ring.map(([x, y]): Point => [x + x0, y + y0]));
+    return ringsAround(rings, this.map.goalOf(slot), this.streams[0].globe);
   }
 
   private chooseQuery(name: string | null): void {

@@ -7,6 +7,7 @@ from typing import Any
 
 from sanderling.catalog import Column, Stream, Table
 from sanderling.clock import show_time
+from sanderling.language.grammar.space.lines import unit_in
 from sanderling.plan.build.areas import word_of
 from sanderling.plan.many.cohorts import Member, Part
 from sanderling.plans.plan import ALWAYS
@@ -41,9 +42,11 @@ def shown_table(table: Table) -> Json:
 
 
 def shown_regions(seen: Seen) -> Json:
+    """A region by its name may be asked for on a plane and on the globe: drawn as most would ask for it."""
+    are_globe = bool(seen.streams) and all(stream.is_globe for stream in seen.streams)
     features = [
         {
-            "type": "Feature", "geometry": shape_of(coverage),
+            "type": "Feature", "geometry": shape_of(coverage, are_globe or unit_in(coverage) is not None),
             "properties": {"name": name, "shape": word_of(coverage), "focal": focal_value(coverage)},
         }
         for name, coverage in seen.regions.items()
@@ -54,7 +57,8 @@ def shown_regions(seen: Seen) -> Json:
 def shown_query(member: Member, owner: str | None, channel: Channel | None) -> Json:
     """`channel`, if somebody looks at it."""
     part = member.cohort.parts[0] if member.cohort.parts else None
-    own = _asked(part, member.row) if part is not None and part.scan.table is None else {}
+    is_globe, has_own = member.query.stream.is_globe, part is not None and part.scan.table is None
+    own = _asked(part, member.row, is_globe) if part is not None and has_own else {}
     return {
         "name": member.name, "owner": owner, "kind": member.query.kind, "sql": member.sql,
         "stream": member.query.stream.name, "columns": [c.shown() for c in columns_of(member)],
@@ -65,15 +69,16 @@ def shown_query(member: Member, owner: str | None, channel: Channel | None) -> J
     }  # fmt: skip
 
 
-def _asked(part: Part, row: int) -> Json:
+def _asked(part: Part, row: int, is_globe: bool) -> Json:
     """Where a query looks, and nearest to what."""
     asked = part.asked.of(row)
     numbers = tuple(float(n[0]) for n in asked.areas.numbers)
     region = None
     if all(map(math.isfinite, numbers)) or asked.areas.wkb[0] is not None:
         region = region_of(
-            asked.areas.kind, (numbers[0], numbers[1], numbers[2], numbers[3]), asked.areas.wkb[0]
-        )
+            asked.areas.kind, (numbers[0], numbers[1], numbers[2], numbers[3]), asked.areas.wkb[0],
+            is_in_metres=is_globe and asked.focals is not None,
+        )  # fmt: skip
     focal = None if asked.focals is None else asked.focals[0].as_py()
     nearest: Json | None = None
     if asked.nearest is not None:
