@@ -544,7 +544,7 @@ def demo(
     seed: Annotated[int, typer.Option(help="another seed, another city")] = 7,
     network: Annotated[
         tuple[Path, Path] | None,
-        typer.Option(help="roads to drive on, as nodes.csv edges.csv; moved so that (0, 0) is their middle"),
+        typer.Option(help="roads to drive on, as nodes.csv edges.csv, in metres; put where the city is"),
     ] = None,
     web: Annotated[bool, typer.Option(help="with a map of it, to open in a browser")] = True,
     port: Annotated[

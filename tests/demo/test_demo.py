@@ -11,8 +11,10 @@ import time
 from pathlib import Path
 
 import httpx
+import numpy as np
 import pytest
 
+from sanderling.demo.run import AT
 from tests.long import so_many
 
 COMMAND = [sys.executable, "-c", "from sanderling.command import main; main()", "demo"]
@@ -72,7 +74,11 @@ def test_it_ends_when_told(number: int, times: int, tmp_path: Path) -> None:
         before += line
     (link,) = re.findall(r"^the map is at (http://127\.0\.0\.1:\d+/)\?token=", before, re.MULTILINE)
     assert httpx.get(f"{link}readyz").text == "ready\n"
-    assert len(httpx.get(f"{link}map/roads.geojson").json()["features"]) == 7
+    roads = httpx.get(f"{link}map/roads.geojson").json()["features"]
+    assert len(roads) == 7
+    # It lies on the globe, where its queries ask.
+    ends = np.concatenate([np.reshape(road["geometry"]["coordinates"], (-1, 2)) for road in roads])
+    assert np.abs(ends - AT).max() < 0.2
     # As a terminal does it: everybody hears it, Spark's processes too.
     for _ in range(times):
         os.killpg(process.pid, number) if number == signal.SIGINT else process.send_signal(number)

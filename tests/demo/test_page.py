@@ -66,10 +66,11 @@ def test_before_the_first_batch_there_is_a_page_too() -> None:
 def test_the_demo_asks_in_every_way_there_is() -> None:
     text = " ".join(q.sql for q in demo_plan().queries)
     for form in (
-        "INSIDE (-300, -300, 300, 300)", "INSIDE (1500, 800, 400)", "speed * 3.6 >",
-        "c.location INSIDE d.region", "INSIDE ('M', 0, 900, 600)", "INSIDE ('M', 20, 400)",
-        "WHERE type = 'truck' kNN (5, 1500, 800)", "kNN ('M', 10, 40)", "INSIDE old_town kNN (3, 0, 0)",
+        "INSIDE market_place", "INSIDE (8.237, 53.151, 400)", "speed * 3.6 >",
+        "c.location INSIDE d.region", "INSIDE ('M', 0, 900 METERS, 600 METERS)", "INSIDE ('M', 20, 0.4 KM)",
+        "WHERE type = 'truck' kNN (5, 8.237, 53.151)", "kNN ('M', 10, 40)",
+        "INSIDE old_town kNN (3, 8.215, 53.143)",
         "SELECT DISTINCT", "WINDOW 10 SECONDS", "COUNT(*)", "GROUP BY type",
-        "FOR 3 OF city AS V WHEN", "DISTANCE(V) < 100",
+        "FOR 3 OF city AS V WHEN", "DISTANCE(V) < 100 M",
     ):  # fmt: skip
         assert form in text, form

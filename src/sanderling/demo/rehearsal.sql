@@ -1,5 +1,5 @@
 -- What the demo does not ask, so that whoever asks it first need not wait for a compiler.
-REGISTER QUERY pairs AS SELECT a.id, b.id AS other FROM city a, city b WHERE DISTANCE(a, b) < 20 AND a.type = 'bus' AND b.type = 'truck';
+REGISTER QUERY pairs AS SELECT a.id, b.id AS other FROM city a, city b WHERE DISTANCE(a, b) < 20 METERS AND a.type = 'bus' AND b.type = 'truck';
 REGISTER QUERY in_districts AS SELECT d.name, SUM(c.speed) AS s, AVG(c.speed) AS a, MIN(c.speed) AS low, MAX(c.type) AS last,
   STDDEV(c.speed) AS spread, COUNT(DISTINCT c.type) AS kinds FROM city c, districts d WHERE c.location INSIDE d.region GROUP BY d.name;
 REGISTER QUERY fastest AS SELECT id, speed, type FROM city ORDER BY speed DESC, type LIMIT 5;
@@ -8,4 +8,4 @@ REGISTER QUERY last_readings AS SELECT id, ts FROM city WHERE type = 'bus' WINDO
 REGISTER QUERY two_each AS SELECT id, ts FROM city WHERE type = 'truck' WINDOW 2 ROWS PER KEY;
 REGISTER QUERY until_next AS SELECT id, ts FROM city INSIDE ('M', 0, 500) WINDOW UNTIL NEXT;
 REGISTER QUERY until_slower AS SELECT id, ts FROM city WHERE type = 'bus' WINDOW UNTIL NEXT.speed < speed;
-CREATE TRIGGER passing FOR city AS a, city AS b WHEN a.type = 'bus' AND b.type = 'truck' AND DISTANCE(a, b) < 30 AND b.ts - a.ts IN [0, 2];
+CREATE TRIGGER passing FOR city AS a, city AS b WHEN a.type = 'bus' AND b.type = 'truck' AND DISTANCE(a, b) < 30 METERS AND b.ts - a.ts IN [0, 2];

@@ -12,16 +12,20 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
+from importlib.resources import files
 from pathlib import Path
 
 from sanderling.batches import Batch
 from sanderling.demo.run import SHARDS, demo_plan, demo_settings
 from sanderling.demo.scene import Scene
 from sanderling.pipeline import Engine
+from sanderling.plan.planner import Planner
 from sanderling.plans.parts import for_shards, for_source
 from sanderling.plans.plan import Plan
 from sanderling.route.pack import pack
 from sanderling.simulate.city import make_city
+from sanderling.simulate.settings import TrafficSettings
 from sanderling.simulate.steps import write_step
 from sanderling.simulate.traffic import Traffic
 from sanderling.state import saved
@@ -31,11 +35,18 @@ OBJECTS, STEPS, SEED = 2000, 14, 7
 
 
 def rehearse() -> Scene:
-    """What has been told by then; the kernels are compiled."""
-    scene = Scene(demo_plan("rehearsal.sql"))
+    """What the demo has told by then; the kernels are compiled, also those that only a plane has."""
+    planner = Planner()
+    planner.run_script((files("sanderling.demo") / "plane.sql").read_text())
+    settings = demo_settings(OBJECTS, SEED)
+    _told(Scene(planner.plan()), replace(settings, at=None))
+    return _told(Scene(demo_plan("rehearsal.sql")), settings)
+
+
+def _told(scene: Scene, settings: TrafficSettings) -> Scene:
     engine = new_engine(scene.plan)
     with tempfile.TemporaryDirectory(prefix="sanderling-rehearsal-") as folder:
-        for step, batches in enumerate(_steps(scene.plan, Path(folder))):
+        for step, batches in enumerate(_steps(scene.plan, settings, Path(folder))):
             scene.deliver(step, engine.advance(batches))
             if step == STEPS // 2:
                 engine = restored(engine, scene.plan)
@@ -55,14 +66,14 @@ def new_engine(plan: Plan) -> Engine:
     return Engine.of(slim, SHARDS, SHARDS, {plan.version: slim}.__getitem__)
 
 
-def _steps(plan: Plan, folder: Path) -> Iterator[list[list[Batch]]]:
+def _steps(plan: Plan, settings: TrafficSettings, folder: Path) -> Iterator[list[list[Batch]]]:
     """Of each step, what the source has for each shard."""
     from sanderling.spark.sources.simulator import Steps
     from sanderling.spark.sources.source import Packing
 
     stream = for_source(plan.streams[0])
     steps = Steps(Packing(stream, tuple(range(SHARDS)), None), str(folder))
-    traffic = Traffic(make_city(SEED).centred(), demo_settings(OBJECTS, SEED))
+    traffic = Traffic(make_city(SEED).centred(), settings)
     for step in range(STEPS):
         write_step(folder, step, traffic.step())
         found: list[list[Batch]] = [[] for _ in range(SHARDS)]

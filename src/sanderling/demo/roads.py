@@ -7,12 +7,15 @@ from pathlib import Path
 
 import numpy as np
 
+from sanderling.simulate.globe import At, on_globe
 from sanderling.simulate.network import N_CLASSES, Network
 
+DIGITS = 6  # of degrees: a tenth of a metre
 
-def write_roads(network: Network, path: Path) -> Path:
-    """A feature a class of roads: all of them as one shape."""
-    ends = np.stack([network.x, network.y], axis=1).round(1)
+
+def write_roads(network: Network, at: At, path: Path) -> Path:
+    """A feature a class of roads: all of them as one shape, on the globe."""
+    ends = np.stack(on_globe(network.x, network.y, at), axis=1).round(DIGITS)
     features = []
     for class_ in range(N_CLASSES):
         mine = network.edge_class == class_

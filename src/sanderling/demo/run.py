@@ -24,6 +24,7 @@ from sanderling.errors import ConfigError
 from sanderling.plan.planner import Planner
 from sanderling.plans.plan import Plan
 from sanderling.simulate.feed import Feed
+from sanderling.simulate.globe import At
 from sanderling.simulate.network import Network
 from sanderling.simulate.settings import TrafficSettings
 from sanderling.simulate.traffic import Traffic
@@ -38,6 +39,8 @@ SECONDS_BETWEEN_LOOKS = 0.25
 # A page that was away for so long goes on where it was.
 KEPT = "1 minute"
 USUAL_PORT, ANY_PORT = 8080, 0
+# The middle of the city; demo.sql and districts.geojson are around it.
+AT: At = (8.2146, 53.1435)
 
 
 def demo_script(*more: str) -> str:
@@ -55,7 +58,7 @@ def demo_plan(*more: str) -> Plan:
 
 
 def demo_settings(objects: int, seed: int) -> TrafficSettings:
-    return TrafficSettings(objects, max(1, objects // OBJECTS_PER_ARRIVAL), seed=seed)
+    return TrafficSettings(objects, max(1, objects // OBJECTS_PER_ARRIVAL), seed=seed, at=AT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +88,7 @@ def run_demo(
         _ = session.spark  # here a signal still interrupts
         with held_signals(is_delivered=False) as is_stopping:
             feed = _feed(network, settings, Path(folder) / "steps")
-            roads = write_roads(network, Path(folder) / "roads.geojson") if web.is_wanted else None
+            roads = write_roads(network, AT, Path(folder) / "roads.geojson") if web.is_wanted else None
             try:
                 _stream(
                     session, feed, scene, console, lambda: is_stopping() or scene.is_over(seconds),
