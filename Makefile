@@ -34,7 +34,7 @@ world_tests := $(addprefix tests/,scripts properties)
 long_tests := $(addprefix tests/,ask recovery properties operate kernels space language oracle state storage scripts engine ingest plan \
 	command/test_interrupt.py demo/test_demo.py session/test_order.py server/test_fuzz.py \
 	server/test_limits.py server/test_views.py server/test_watcher.py session/test_signals.py spark/test_cluster.py \
-	spark/test_memory_on_spark.py spark/test_random_expressions.py spark/test_real_data.py spark/test_sql_on_spark.py \
+	spark/test_memory_on_spark.py spark/test_random_expressions.py spark/test_real_data.py spark/test_space_on_spark.py spark/test_sql_on_spark.py \
 	spark/test_triggers_on_spark.py spark/test_trigger_routes.py)
 
 # A Java that lives as long as a test has no time to become fast: better it does not try. Half the wait.
