@@ -6,6 +6,7 @@ Who takes nothing (limit.slow) is let go; a page of another (request.bad_origin)
 from __future__ import annotations
 
 import json
+import resource
 import socket as sockets
 import threading
 import time
@@ -17,6 +18,7 @@ from websockets.sync.client import connect
 
 from sanderling.server.http import guard, live, protocol, updates
 from sanderling.server.http.problems import unforeseen
+from sanderling.server.serve import FILES_WANTED, make_room_for_sockets
 from tests.server.test_contract import problem
 from tests.server.town import Town, heard, said
 
@@ -86,7 +88,12 @@ def test_a_forged_host_or_origin_is_refused(town: Town) -> None:
             pass
     page = town.operator.get("/api/v1")
     assert "access-control-allow-origin" not in page.headers
-    assert "default-src 'self'" in page.headers["content-security-policy"]
+    policy = page.headers["content-security-policy"]
+    own = town.server.address.removeprefix("http://").rstrip("/")
+    assert "default-src 'self'" in policy and f"ws://{own} " in policy
+    assert not {"ws:", "wss:", "*"} & set(policy.replace(";", " ").split()), "sockets lead to us alone"
+    odd = town.operator.get("/api/v1", headers={"Host": "127.0.0.1:1; script-src *"})
+    assert problem(odd)[1] == "request.bad_host" and "*" not in odd.headers.get("content-security-policy", "")
 
 
 @pytest.mark.parametrize("sql", FILES)
@@ -189,29 +196,100 @@ def test_what_is_no_http_is_refused(town: Town) -> None:
         assert town.operator.get("/healthz").status_code == 200
 
 
-def test_a_body_that_never_ends_is_not_waited_for(town: Town, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also of whoever has no token: it would hold a connection for ever."""
-    monkeypatch.setattr(guard, "SECONDS_TO_SAY_MORE", 0.2)
+def post_half(town: Town, token: str | None) -> bytes:
+    """What is said to the beginning of a body, up to where we are let go."""
+    bearer = "" if token is None else f"Authorization: Bearer {token}\r\n"
     with sockets.create_connection(("127.0.0.1", town.server.port)) as raw:
         raw.sendall(
-            b"POST /api/v1/sql HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
-            b'Content-Length: 1000\r\n\r\n{"sql": '
+            f"POST /api/v1/sql HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n{bearer}"
+            'Content-Length: 1000\r\n\r\n{"sql": '.encode()
         )
-        raw.settimeout(30)
-        said = b""
-        while b"request.too_slow" not in said and (more := raw.recv(10_000)):
-            said += more
+        return all_of(raw)
+
+
+def all_of(raw: sockets.socket) -> bytes:
+    raw.settimeout(30)
+    said = b""
+    while more := raw.recv(10_000):
+        said += more
+    return said
+
+
+def test_a_body_that_never_ends_is_not_waited_for(town: Town, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "SECONDS_TO_SAY_MORE", 0.2)
+    monkeypatch.setattr(protocol, "SECONDS_TO_ASK", 0.2)
+    said = post_half(town, town.server.token)
     assert said.startswith(b"HTTP/1.1 408") and b"request.too_slow" in said
 
 
-def test_who_never_says_what_they_want_is_let_go(town: Town, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Half of a request, or none at all."""
+def test_what_strangers_send_is_not_even_read(town: Town, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And who goes on with it holds the connection no longer than others."""
     monkeypatch.setattr(protocol, "SECONDS_TO_ASK", 0.2)
-    for words in (b"", b"GET /api/v1 HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: "):
+    said = post_half(town, None)
+    assert said.startswith(b"HTTP/1.1 401") and b"auth.missing" in said
+
+
+def test_who_never_says_what_they_want_is_let_go(town: Town, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half of a request, or none at all; also behind one that was whole."""
+    monkeypatch.setattr(protocol, "SECONDS_TO_ASK", 0.2)
+    half = b"GET /api/v1 HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: "
+    for words in (b"", half):
         with sockets.create_connection(("127.0.0.1", town.server.port)) as raw:
             raw.sendall(words)
-            raw.settimeout(30)
-            assert raw.recv(100) == b"", "the server has closed it"
+            assert all_of(raw) == b"", "the server has closed it"
+    with sockets.create_connection(("127.0.0.1", town.server.port)) as raw:
+        raw.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        assert raw.recv(1000).startswith(b"HTTP/1.1 200")
+        raw.sendall(half)
+        raw.settimeout(30)
+        assert b"HTTP" not in all_of(raw), "the server has closed it"
+
+
+def test_however_many_say_nothing_others_find_room(town: Town, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(protocol, "MOST_SILENT", 20)
+    monkeypatch.setattr(protocol, "SECONDS_OF_SILENCE", 0.0)
+    port = town.server.port
+    flood = [sockets.create_connection(("127.0.0.1", port)) for _ in range(60)]
+    assert httpx.get(f"http://127.0.0.1:{port}/healthz").status_code == 200
+    for raw in flood[:30]:
+        assert all_of(raw) == b"", "those that have said nothing for longest are let go"
+    for raw in flood:
+        raw.close()
+
+
+def test_an_answer_that_nobody_takes_is_thrown_away(town: Town, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is no stream, and would wait for ever: with or without a token."""
+    monkeypatch.setattr(protocol, "SECONDS_TO_TAKE", 0.2)
+    name = town.name()
+    select = "SELECT id, x, y, type FROM taxis INSIDE (0, 1500, 999999, 1600)"
+    town.operator.put(f"/api/v1/queries/{name}", json={"select": select})
+    town.tell([(f"{'z' * 4000}{n}", n, 1550) for n in range(1500)])
+    with sockets.socket() as narrow:
+        narrow.setsockopt(sockets.SOL_SOCKET, sockets.SO_RCVBUF, 4096)
+        narrow.connect(("127.0.0.1", town.server.port))
+        narrow.sendall(
+            f"GET /api/v1/queries/{name}/answer HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+            f"Authorization: Bearer {town.server.token}\r\n\r\n".encode()
+        )
+        assert narrow.recv(12) == b"HTTP/1.1 200"
+        held = town.server._uvicorn.server_state.connections
+        until = time.monotonic() + 30
+        while any(one.client == narrow.getsockname() for one in list(held)):  # type: ignore[union-attr]
+            assert time.monotonic() < until, "it is held for ever"
+            time.sleep(0.05)
+    town.operator.delete(f"/api/v1/queries/{name}")
+
+
+def test_a_server_makes_room_for_sockets() -> None:
+    """Most systems begin with 1,024 open files: fewer than a thousand clients and a session need."""
+    now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(1024, most), most))
+    try:
+        make_room_for_sockets()
+        wanted = FILES_WANTED if most == resource.RLIM_INFINITY else min(FILES_WANTED, most)
+        assert resource.getrlimit(resource.RLIMIT_NOFILE) == (wanted, most)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (now, most))
 
 
 def test_events_that_nobody_reads_are_let_go(town: Town, monkeypatch: pytest.MonkeyPatch) -> None:

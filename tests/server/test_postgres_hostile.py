@@ -12,7 +12,7 @@ from re import escape
 import psycopg
 import pytest
 
-from sanderling.server.postgres import ask, client
+from sanderling.server.postgres import ask, client, listener
 from tests.server.test_postgres import connected, named
 from tests.server.town import Town
 
@@ -85,6 +85,17 @@ def test_who_says_nothing_is_let_go(town: Town, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(client, "SECONDS_TO_BEGIN", 0.3)
     assert raw(town, b"\0\0") == b""
     assert raw(town, START) == b"R\0\0\0\x08\0\0\0\x03"
+
+
+def test_however_many_say_nothing_others_find_room(town: Town, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listener, "MOST_CONNECTIONS", 10)
+    address = ("127.0.0.1", town.server.postgres_port or 0)
+    flood = [socket.create_connection(address, timeout=30) for _ in range(25)]
+    with connected(town) as connection:
+        assert connection.execute("SELECT 1").fetchone() == (1,)
+        assert flood[0].recv(10) == b"", "who has said nothing for longest is let go"
+    for raw in flood:
+        raw.close()
 
 
 @pytest.mark.parametrize("sql", MISUSED)

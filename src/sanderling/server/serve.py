@@ -6,11 +6,14 @@ session ──► host ──► hub ──► clients          the driver's Pyt
 from __future__ import annotations
 
 import asyncio
+import resource
 import socket
 import threading
 from collections.abc import Iterable
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import uvicorn
 
@@ -18,7 +21,7 @@ from sanderling.errors import ConfigError
 from sanderling.server.http.app import app_of
 from sanderling.server.http.guard import Gate
 from sanderling.server.http.pages import static_folder
-from sanderling.server.http.protocol import Http
+from sanderling.server.http.protocol import Http, Silent
 from sanderling.server.postgres.listener import Listener
 from sanderling.server.rights.tokens import OPERATOR, Tokens
 from sanderling.server.service import Service
@@ -32,6 +35,7 @@ SECONDS_TO_STOP = 3
 SECONDS_BETWEEN_LOOKS = 1.0
 MOST_MESSAGE_BYTES = 1 << 20
 MOST_CONNECTIONS = 4_000
+FILES_WANTED = 16_384
 NOTHING_BENEATH = Ground()
 
 
@@ -59,8 +63,9 @@ class Server:
             Host(session), self.tokens, Gate.of(host, host_names, origins), ground=ground,
             reads_files=session.data is not None, postings=session.postings, cookie=f"sanderling_{self.port}",
         )  # fmt: skip
+        http: Any = partial(Http, Silent())
         config = uvicorn.Config(
-            app_of(self.service), log_config=None, access_log=False, server_header=False, http=Http,
+            app_of(self.service), log_config=None, access_log=False, server_header=False, http=http,
             ws="websockets-sansio", ws_per_message_deflate=False, ws_max_size=MOST_MESSAGE_BYTES,
             lifespan="off", limit_concurrency=MOST_CONNECTIONS, timeout_graceful_shutdown=SECONDS_TO_STOP,
         )  # fmt: skip
@@ -92,6 +97,7 @@ class Server:
         return (static_folder() / "index.html").exists()
 
     def start(self) -> Server:
+        make_room_for_sockets()
         self._thread.start()
         self._is_up.wait()
         return self
@@ -136,6 +142,15 @@ class Server:
                 hub.stop(str(why))
             if self._uvicorn.should_exit:
                 hub.stop("the server has stopped")
+
+
+def make_room_for_sockets() -> None:
+    """Each client is an open file to the system, which begins with room for a thousand or fewer."""
+    now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = FILES_WANTED if most == resource.RLIM_INFINITY else min(FILES_WANTED, most)
+    if now != resource.RLIM_INFINITY and now < wanted:
+        with suppress(ValueError, OSError):  # some systems allow less than they say
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
 
 
 def bound(host: str, port: int) -> socket.socket:

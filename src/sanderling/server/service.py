@@ -27,6 +27,8 @@ from sanderling.session.posting import Posting
 
 OWNERS = "owners.jsonl"
 THREADS = 16
+# Answers that are written for one token at a time: each of them may be large.
+ANSWERS_AT_ONCE = 4
 
 
 @dataclass(slots=True, eq=False)
@@ -65,6 +67,7 @@ class Service:
         self.connections: dict[int, Connection] = {}
         self.is_ready = False
         self._numbers = itertools.count(1)
+        self._turns: dict[str, asyncio.Semaphore] = {}  # by token
         self._pool = ThreadPoolExecutor(THREADS, "server")
         self.hub: Hub
         self.views: Views
@@ -99,6 +102,10 @@ class Service:
             yield connection
         finally:
             del self.connections[connection.id]
+
+    def turn(self, token: Token) -> asyncio.Semaphore:
+        """To write an answer."""
+        return self._turns.setdefault(token.id, asyncio.Semaphore(ANSWERS_AT_ONCE))
 
     def refuse_too_many(self, token: Token) -> None:
         mine = sum(len(c.looks_at) for c in self.connections.values() if c.token.id == token.id)

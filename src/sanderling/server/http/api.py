@@ -280,8 +280,9 @@ async def answer(
         rows = within(rows, channel.columns, box_of(bbox))
     tick = None if tag is None else tag.strip('"').partition("@")[2]
     found = Answer(rows if limit is None else rows.slice(0, limit), channel.columns, tick)
-    body = await service.hub.beside(found.written, form)
-    await service.flow.pass_(token, len(body))
+    async with service.turn(token):
+        body = await service.hub.beside(found.written, form)
+        await service.flow.pass_(token, len(body))
     return Response(body, media_type=form, headers={} if tag is None else {"ETag": tag})
 
 

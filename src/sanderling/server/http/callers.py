@@ -51,7 +51,10 @@ def _password(said: str) -> str | None:
 
 
 def caller_of(connection: HTTPConnection) -> Token:
-    service = service_of(connection)
+    return asks_as(connection, service_of(connection))
+
+
+def asks_as(connection: HTTPConnection, service: Service) -> Token:
     word = word_in(connection, service.cookie)
     token = service.tokens.known(word) if word else None
     if token is None:

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import HTTPConnection
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sanderling.errors import ServerError
+from sanderling.server.http.callers import asks_as
 from sanderling.server.http.problems import problem
 
 if TYPE_CHECKING:
@@ -28,8 +30,8 @@ MOST_BODY_BYTES = 10 << 20
 SECONDS_TO_SAY_MORE = 10.0
 CSP = (
     "default-src 'self'; worker-src 'self' blob:; style-src 'self' 'unsafe-inline'; "
-    "img-src 'self' data: blob:; connect-src 'self' ws: wss: {sources}; frame-ancestors 'none'; "
-    "base-uri 'none'; form-action 'self'"
+    "img-src 'self' data: blob:; connect-src 'self' ws://{host} wss://{host} {sources}; "
+    "frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
 )
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -72,9 +74,9 @@ class Gate:
 
 
 def _name_in(host: str) -> str:
-    """Without its port."""
-    name = host.lower()
-    return name if name.endswith("]") else name.rpartition(":")[0] or name
+    """Without its port, if that is one."""
+    name, _, port = host.lower().rpartition(":")
+    return name if name and port.isascii() and port.isdecimal() else host.lower()
 
 
 class Guard:
@@ -103,7 +105,7 @@ class Guard:
         async def send_on(message: Message) -> None:
             if message["type"] == "http.response.start":
                 said = MutableHeaders(scope=message)
-                policy = CSP.format(sources=self.service.ground.sources)
+                policy = CSP.format(host=headers.get("host", ""), sources=self.service.ground.sources)
                 for name, value in (("Content-Security-Policy", policy), *HEADERS.items()):
                     said.setdefault(name, value)
                 if not scope["path"].startswith("/assets/"):
@@ -122,6 +124,11 @@ class Guard:
             return await Response(status_code=204, headers=allowed)(scope, receive, send_on)
         if int(headers.get("content-length") or 0) > self.gate.most_body_bytes:
             return await problem(self._too_long())(scope, receive, send_on)
+        if method not in READING:
+            try:  # before its body is read: what strangers send is not even kept
+                asks_as(HTTPConnection(scope), self.service)
+            except ServerError as e:
+                return await problem(e)(scope, receive, send_on)
         await self.app(scope, self._counted(receive), send_on)
 
     def _counted(self, receive: Receive) -> Receive:

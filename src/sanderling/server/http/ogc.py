@@ -113,8 +113,11 @@ async def items(
         "type": "FeatureCollection", "numberMatched": rows.num_rows, "numberReturned": page.num_rows,
         "links": links, "timeStamp": None if channel.tick == NOTHING_YET else show_time(channel.tick),
     }  # fmt: skip
-    body = json.dumps(head)[:-1].encode() + b', "features": [' + features(page, channel) + b"]}\n"
-    await service_of(request).flow.pass_(token, len(body))
+    service = service_of(request)
+    async with service.turn(token):
+        said = await service.hub.beside(features, page, channel)
+        body = json.dumps(head)[:-1].encode() + b', "features": [' + said + b"]}\n"
+        await service.flow.pass_(token, len(body))
     return Response(body, media_type=GEOJSON)
 
 

@@ -39,6 +39,7 @@ class Listener:
         self._known: dict[int, tuple[int, Client]] = {}
         self._numbers = itertools.count(1)
         self._tasks: set[asyncio.Task[None]] = set()
+        self._strangers: dict[Client, asyncio.Task[None]] = {}  # who has not said who it is, the eldest first
         self._server: asyncio.Server
 
     async def start(self) -> None:
@@ -66,24 +67,36 @@ class Listener:
     async def _come(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
-        if len(self._tasks) >= MOST_CONNECTIONS:
+        if len(self._tasks) >= MOST_CONNECTIONS and not self._make_room():
             return writer.close()
+        client = Client(self, reader, writer)
         self._tasks.add(task)
+        self._strangers[client] = task
         try:
             _notice_who_is_gone(writer)
-            await Client(self, reader, writer).serve()
+            await client.serve()
         except (ConnectionError, asyncio.CancelledError):
             pass
         finally:
             self._tasks.discard(task)
+            self._strangers.pop(client, None)
             with suppress(ConnectionError, RuntimeError):
                 writer.close()
+
+    def _make_room(self) -> bool:
+        """Whoever has said nothing for longest goes, so that strangers keep nobody out."""
+        if not self._strangers:
+            return False
+        eldest = next(iter(self._strangers))
+        self._strangers.pop(eldest).cancel()
+        return True
 
     # ----- cancelling
 
     @contextmanager
     def known(self, client: Client) -> Iterator[tuple[int, int]]:
         """A number and a secret: whoever has both may cancel what this client asks."""
+        self._strangers.pop(client, None)
         number, secret = next(self._numbers), secrets.randbits(32)
         self._known[number] = secret, client
         try:
