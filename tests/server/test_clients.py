@@ -48,6 +48,8 @@ def test_each_sees_only_its_own(town: Town, words: tuple[str, str]) -> None:
     assert hers not in near.json()["hint"] and near.status_code == 422
     shown = ben.post("/api/v1/sql", json={"sql": "SHOW QUERIES"}).json()["listings"][0]["rows"]
     assert [row[0] for row in shown] == [his]
+    last = ben.post("/api/v1/sql", json={"sql": "SELECT name FROM LAST QUERIES ORDER BY name"}).json()
+    assert last["listings"][0]["rows"] == [[his]]
 
     with town.socket(words[1]) as socket:
         heard(socket, "hello")

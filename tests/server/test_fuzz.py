@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from schemathesis import Case, GenerationMode
 from schemathesis.checks import CHECKS, load_all_checks, not_a_server_error
 
 from tests.long import drawn
-from tests.server.town import Town
+from tests.server.town import Town, heard, said
 
 MODES = (GenerationMode.POSITIVE, GenerationMode.NEGATIVE)
 CHECKED = ("status_code_conformance", "content_type_conformance", "response_schema_conformance")
@@ -25,6 +26,39 @@ def asked(case: Case, accept: str) -> dict[str, Any]:
     if case.operation.path == ENDLESS:
         case.query = {**(case.query or {}), "until": OVER}
     return {"Accept": accept}
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 2**40) | st.floats() | st.text(max_size=20)
+    | st.sampled_from(["answer", "now", "1@2024-05-01T08:00:00Z", "ours", "taxis", "upsert"]),
+    lambda inner: st.lists(inner, max_size=5) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=6,
+)  # fmt: skip
+FIELDS = ("channel", "query", "from", "envelope", "stream", "box", "pixel", "most")
+MESSAGES = st.builds(
+    lambda op, fields: {**fields, "op": op},
+    st.sampled_from(["subscribe", "unsubscribe", "view", "ping", "hello"]) | VALUES,
+    st.dictionaries(st.sampled_from(FIELDS), VALUES | st.integers(0, 3), max_size=6),
+)
+
+
+@pytest.mark.parametrize("role", ["operator", "client"])
+def test_whatever_is_said_to_a_socket_it_goes_on(town: Town, role: str) -> None:
+    with town.socket(town.token(f"fuzz {role}", role), max_size=None) as socket:
+        heard(socket, "hello")
+
+        @settings(max_examples=drawn(60, 3_000), deadline=None, database=None)
+        @given(st.lists(MESSAGES | st.text(max_size=30) | st.binary(max_size=30), max_size=8))
+        def say(messages: list[object]) -> None:
+            for message in messages:
+                socket.send(json.dumps(message) if isinstance(message, dict) else message)  # type: ignore[arg-type]
+            said(socket, op="ping")
+            for told in heard(socket, "pong", 10_000):
+                assert not isinstance(told, dict) or not str(told.get("code")).startswith("internal."), told
+
+        say()
+        for channel in range(4):
+            said(socket, op="unsubscribe", channel=channel)
 
 
 @pytest.mark.parametrize("role", ["operator", "client"])

@@ -13,10 +13,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
+import pyarrow as pa
 import pytest
 
-from tests.server.town import SCRIPT, START, Row, Town, lines_of
+from sanderling.clock import show_time
+from tests.server.test_contract import ARROW
+from tests.server.town import SCRIPT, START, Row, Town, heard, lines_of, said
 
+EVENTS = "text/event-stream"
 PROGRAM = "from sanderling.command import main; main()"
 
 
@@ -98,11 +102,10 @@ def test_a_client_gets_what_a_file_sink_got(town: Town, tmp_path: Path) -> None:
         lines = answer.iter_lines()
         odd, b, c = (f"{id_}{name}" for id_ in ('é"\\', "b", "c"))
         last = town.tell([(odd, 1, 801), (b, 2, 802)], [(b, 3, 802)], [(odd, 1, 700), (c, 0.1, 809)])
-        got: list[Row] = []
+        got: list[str] = []
         until = time.monotonic() + 60
-        while not got or (got[-1]["tick"], got[-1]["row"]["id"]) != (last, c):
-            if line := next(lines):
-                got.append(json.loads(line))
+        while not got or (f'"tick": "{last}"' not in got[-1] or f'"{c}"' not in got[-1]):
+            got += filter(None, [next(lines)])
             assert time.monotonic() < until
     frame = (
         town.session.updates().where(f"query = '{name}'").selectExpr("string(tick) AS tick", "sign", "row")
@@ -111,11 +114,46 @@ def test_a_client_gets_what_a_file_sink_got(town: Town, tmp_path: Path) -> None:
     writer.trigger(availableNow=True).start(str(tmp_path / "rows")).awaitTermination()
     files = sorted((tmp_path / "rows").glob("*.json"))
     sunk = [json.loads(line) for path in files for line in path.read_text().splitlines()]
-    assert sorted(
-        (u["tick"].replace("T", " ").rstrip("Z"), u["sign"], json.dumps(u["row"], ensure_ascii=False))
-        for u in got
-    ) == sorted((u["tick"], u["sign"], u["row"]) for u in sunk)
+    written = [
+        f'{{"tick": "{u["tick"].replace(" ", "T")}Z", "sign": {u["sign"]}, "row": {u["row"]}}}' for u in sunk
+    ]
+    assert sorted(got) == sorted(written), "byte for byte"
+    # Whoever reads another form is told the same.
+    rows = [(u["tick"], u["sign"], *u["row"].values()) for u in map(json.loads, got)]
+    for form in (EVENTS, ARROW):
+        assert as_rows(town, name, form, last) == rows
+    assert by_socket(town, name, last) == rows
     town.operator.delete(f"/api/v1/queries/{name}")
+
+
+def as_rows(town: Town, name: str, form: str, until: str) -> list[tuple[object, ...]]:
+    parameters = {"from": show_time(START * 1_000_000), "until": until}
+    path = f"/api/v1/queries/{name}/updates"
+    told = town.operator.get(path, params=parameters, headers={"Accept": form})
+    if form == ARROW:
+        return of_table(pa.ipc.open_stream(told.content).read_all())
+    data = [json.loads(line.removeprefix("data: ")) for line in told.text.splitlines() if "data: " in line]
+    return [(u["tick"], u["sign"], *u["row"].values()) for u in data if "sign" in u]
+
+
+def by_socket(town: Town, name: str, until: str) -> list[tuple[object, ...]]:
+    rows: list[tuple[object, ...]] = []
+    with town.socket(town.server.token) as socket:
+        heard(socket, "hello")
+        said(socket, op="subscribe", channel=1, query=name, **{"from": show_time(START * 1_000_000)})
+        while True:
+            messages = heard(socket, "progress")
+            for frame in (m for m in messages if isinstance(m, tuple)):
+                rows += of_table(frame[3])
+            if messages[-1]["tick"] >= until:
+                return rows
+
+
+def of_table(table: pa.Table) -> list[tuple[object, ...]]:
+    """Times as texts say them."""
+    columns = [c.cast(pa.int64()) if pa.types.is_timestamp(c.type) else c for c in table.columns]
+    ticks = [show_time(t) for t in columns[0].to_pylist()]
+    return list(zip(ticks, *(c.to_pylist() for c in columns[1:]), strict=True))
 
 
 def test_what_is_kept_no_longer_begins_anew(town: Town, monkeypatch: pytest.MonkeyPatch) -> None:
