@@ -39,14 +39,15 @@ def draw(link: str) -> None:
         page = browser.new_page(viewport={"width": 1200, "height": 720})
         page.goto(link)  # the operator's view: what is shown first is shown when the first tick is over
         page.locator("#map-note", has_text="in view").wait_for(timeout=120_000)
-        page.get_by_role("link", name="Map").click()
-        page.wait_for_timeout(1000)
+        page.get_by_role("link", name="Ask", exact=True).first.click()
+        page.wait_for_timeout(3000)
+        save(page, "map-first")
         ask(page)
         keep(page, "map")
         page.get_by_role("link", name="Operator").click()
         page.wait_for_timeout(10_000)
         keep(page, "operator")
-        page.get_by_role("link", name="Map").click()
+        page.get_by_role("link", name="Ask", exact=True).first.click()
         page.set_viewport_size({"width": 390, "height": 780})
         page.get_by_role("button", name="show all").click()
         page.wait_for_timeout(6000)
@@ -93,8 +94,17 @@ def keep(page: Page, name: str) -> None:
 def save(page: Page, name: str) -> None:
     picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
     path = PICTURES / f"{name}.png"
-    picture.quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(path, optimize=True)
+    picture.quantize(palette=palette_of(picture), dither=Image.Dither.NONE).save(path, optimize=True)
     print(path.name, path.stat().st_size)
+
+
+def palette_of(picture: Image.Image) -> Image.Image:
+    """Its most frequent colours as they are: grounds keep theirs."""
+    counted = picture.getcolors(picture.width * picture.height) or []
+    colours = [colour for _, colour in sorted(counted, reverse=True)[:256]]
+    found = Image.new("P", (1, 1))
+    found.putpalette([part for colour in colours for part in colour])  # type: ignore[union-attr]
+    return found
 
 
 if __name__ == "__main__":

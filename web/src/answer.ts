@@ -26,6 +26,7 @@ export class Answer {
   readonly steps: Step[] = [];
   size = 0;
   private readonly keys: number[];
+  private readonly key: number; // the only one of them, if there is one
   readonly x: number;
   readonly y: number;
   readonly heading: number;
@@ -38,6 +39,7 @@ export class Answer {
     const key = place('key');
     // Without a key a row is known by all that it says.
     this.keys = key >= 0 ? [key] : columns.map((_, i) => i);
+    this.key = this.keys.length === 1 ? this.keys[0] : -1;
   }
 
   get isOnMap(): boolean {
@@ -49,7 +51,7 @@ export class Answer {
   }
 
   keyOf(values: Value[]): string {
-    return this.keys.map(i => String(values[i])).join('\u001f');
+    return this.key >= 0 ? String(values[this.key]) : this.keys.map(i => String(values[i])).join('\u001f');
   }
 
   /** Where the first row of a key is; null if it is nowhere. */
@@ -74,8 +76,9 @@ export class Answer {
     const touched = new Map<string, Row>();
     let rowsIn = 0;
     let rowsOut = 0;
+    const keys = rows.map(values => this.keyOf(values));
     for (let i = 0; i < rows.length; i++) {
-      const key = this.keyOf(rows[i]);
+      const key = keys[i];
       if (!touched.has(key)) {
         touched.set(key, {key, values: rows[i]});
         if (this.rows.has(key)) before.add(key);
@@ -87,7 +90,7 @@ export class Answer {
     }
     for (let i = 0; i < rows.length; i++) {
       if (signs[i] > 0) {
-        this.add(this.keyOf(rows[i]), rows[i]);
+        this.add(keys[i], rows[i]);
         rowsIn++;
       }
     }

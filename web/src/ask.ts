@@ -20,6 +20,11 @@ const KINDS: {kind: Kind; words: string; icon: string; draws: ShapeKind | null}[
   {kind: 'region', words: 'Inside a region by name', icon: 'M6 21V4h12l-3 4 3 4H6', draws: null},
 ];
 
+export interface NamedRegion {
+  name: string;
+  rings: Point[][];
+}
+
 export class Ask {
   /** Called with a name and a SELECT, or statements without a name. */
   onSubmit: (name: string | null, sql: string, question: Question) => Promise<void> = async () => undefined;
@@ -29,8 +34,9 @@ export class Ask {
   private kind: Kind | null = null;
   private shape: Shape | null = null;
   private stream: Stream;
-  private regions: string[] = [];
+  private regions: NamedRegion[] = [];
   private isByHand = false;
+  private isNew = false;
   private timer = 0;
   private checks = 0;
   private readonly tools = byId('tools');
@@ -73,9 +79,9 @@ export class Ask {
     signal.addEventListener('abort', () => this.reset());
   }
 
-  setRegions(names: string[]): void {
-    if (names.join() === this.regions.join()) return;
-    this.regions = names;
+  setRegions(regions: NamedRegion[]): void {
+    if (regions.map(one => one.name).join() === this.regions.map(one => one.name).join()) return;
+    this.regions = regions;
     if (this.kind === 'region') this.showFields();
   }
 
@@ -98,6 +104,7 @@ export class Ask {
     if (view) this.numbers.within = nice((view.box[2] - view.box[0]) / (this.map.measure.isGlobe ? 1e-3 : 60));
     this.title.value = freshName(kind, this.taken());
     this.form.hidden = false;
+    this.unfold(this.isNew);
     for (const button of this.tools.querySelectorAll('button')) {
       button.setAttribute('aria-pressed', String(button.dataset.kind === kind));
     }
@@ -105,6 +112,22 @@ export class Ask {
     this.onWaitForObject(kind === 'around' || kind === 'nearest-to');
     this.showFields();
     this.changed();
+  }
+
+  /** Whoever has asked nothing yet is told what the tools do; later their pictures will do, until they are pointed at. */
+  unfold(isNew: boolean): void {
+    this.isNew = isNew;
+    this.tools.classList.toggle('unfolded', isNew && this.kind === null);
+    this.tools.classList.toggle('drawing', this.kind !== null); // then they are not to be in the way
+  }
+
+  /** A question that needs no drawing: the nearest to the middle of what can be seen. */
+  suggest(): void {
+    const box = this.map.view?.box;
+    if (!box) return;
+    this.choose('nearest');
+    this.map.draft(null);
+    this.drawn({kind: 'place', at: [(box[0] + box[2]) / 2, (box[1] + box[3]) / 2]});
   }
 
   reset(): void {
@@ -116,6 +139,7 @@ export class Ask {
     this.hint('');
     this.condition.value = ''; // it belonged to that question
     this.form.hidden = true;
+    this.unfold(this.isNew);
     for (const button of this.tools.querySelectorAll('button')) button.setAttribute('aria-pressed', 'false');
   }
 
@@ -135,6 +159,7 @@ export class Ask {
     this.showFields();
     this.changed();
     this.submit.focus({preventScroll: true});
+    this.submit.scrollIntoView({block: 'nearest'}); // on a phone it is below the map
   }
 
   private pencil(): void {
@@ -205,7 +230,8 @@ export class Ask {
   private hint(words: string): void {
     const hint = byId('map-hint');
     hint.hidden = !words || this.kind === 'region';
-    say(hint, words);
+    const isLong = this.kind === 'polygon' || this.kind === 'line'; // a finger has no double click
+    fill(hint, words, isLong && h('button', {type: 'button', tabindex: -1, onclick: () => this.map.finishDraft()}, 'Done'));
   }
 
   private tell(words: string, kind: 'good' | 'bad' | ''): void {
@@ -284,9 +310,11 @@ export class Ask {
   private regionField(): HTMLElement {
     const select = h('select', {onchange: () => {
       this.region = select.value;
+      const found = this.regions.find(one => one.name === this.region);
+      this.shape = found ? {kind: 'named', rings: found.rings} : null;
       this.isByHand = false;
       this.changed();
-    }}, h('option', {value: ''}, this.regions.length ? 'choose …' : 'there is none'), ...this.regions.map(region => h('option', {selected: region === this.region}, region)));
+    }}, h('option', {value: ''}, this.regions.length ? 'choose …' : 'there is none'), ...this.regions.map(({name}) => h('option', {selected: name === this.region}, name)));
     return h('label', {}, 'region', select);
   }
 
@@ -318,10 +346,11 @@ export class Ask {
   private button({kind, words, icon}: (typeof KINDS)[number]): HTMLElement {
     const svg = `<svg viewBox="0 0 24 24" aria-hidden="true"><path d="${icon}"/></svg>`;
     const button = h('button', {
-      type: 'button', 'data-kind': kind, 'aria-pressed': 'false', 'aria-label': words, title: words,
+      type: 'button', 'data-kind': kind, 'aria-pressed': 'false', title: words,
       onclick: () => (this.kind === kind ? this.reset() : this.choose(kind)),
     });
     button.innerHTML = svg;
+    button.append(h('span', {}, words));
     return button;
   }
 }
@@ -341,6 +370,8 @@ function roundedShape(shape: Shape, unitsPerPixel: number, isGlobe: boolean): Sh
       return {...shape, centre: point(shape.centre), radius: length(shape.radius)};
     case 'place':
       return {...shape, at: point(shape.at)};
+    case 'named':
+      return shape;
     default:
       return {...shape, points: shape.points.map(point)};
   }

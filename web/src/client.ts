@@ -5,17 +5,17 @@ import {Alerts} from './alerts';
 import type {Step} from './answer';
 import * as api from './api';
 import {Ask} from './ask';
-import {byId, count, fill, h, say, shown} from './dom';
+import {byId, count, digitsOf, fill, h, isNumeric, say, shown} from './dom';
 import {VirtualList, type Line} from './list';
 import type {Live, Tick} from './live';
 import type {LiveMap, Region} from './map';
-import {Mine} from './mine';
+import {Mine, ringsOf} from './mine';
 import {Slots} from './objects';
 import {QueryList} from './queries';
 import type {Point} from './shapes';
 import {focalSelect, freshName, type Question} from './sql';
 import {colourOf} from './theme';
-import type {About, Column, Query, Stream, Value} from './wire';
+import type {About, Column, Geometry, Query, Stream, Value} from './wire';
 
 const MARKED_MS = 1000;
 const SETTLE_MS = 250;
@@ -23,6 +23,14 @@ const LOOK_AGAIN_MS = 5000;
 const FADED = 150;
 const MOST_QUERIES = 1000;
 const MOST_OFFERED = 40;
+const DEGREE_DIGITS = 5;
+const SAMPLED = 200;
+const MOST_TOLD = 3;
+
+interface Named {
+  properties: {name: string};
+  geometry: Geometry | null;
+}
 
 interface Gone {
   values: Value[];
@@ -61,6 +69,7 @@ export class Client {
     this.ask.taken = () => this.mine.keys();
     this.ask.onSubmit = (name, sql, question) => this.submit(name, sql, question);
     this.ask.onWaitForObject = isWaiting => (this.isWanted = isWaiting);
+    byId('suggest').addEventListener('click', () => this.ask.suggest(), {signal: this.over.signal});
     this.list.onHover = id => this.hover(id === null ? null : this.slotOf(this.chosen, id), id);
     this.list.onPick = id => this.lookAt(id);
     map.onHover = (slot, at) => this.hoverMap(slot, at);
@@ -99,8 +108,8 @@ export class Client {
     for (const query of plain) if (!this.mine.has(query.name)) this.add(query);
     for (const mine of [...this.mine.values()]) if (!plain.some(query => query.name === mine.name)) this.remove(mine);
     this.showCards();
-    const regions = await api.get<{features: {properties: {name: string}}[]}>('regions').catch(() => ({features: []}));
-    this.ask.setRegions(regions.features.map(region => region.properties.name));
+    const regions = await api.get<{features: Named[]}>('regions').catch((): {features: Named[]} => ({features: []}));
+    this.ask.setRegions(regions.features.map(({properties, geometry}) => ({name: properties.name, rings: geometry ? ringsOf(geometry) : []})));
   }
 
   /** What the script has registered is nobody's: operators may look at it, too. */
@@ -143,6 +152,8 @@ export class Client {
 
   private showCards(): void {
     this.cards.show(this.mine.values(), this.chosen);
+    this.ask.unfold(this.mine.size === 0);
+    byId('answer-section').hidden = this.mine.size === 0; // until something is asked there is one thing to do
   }
 
   private async submit(name: string | null, sql: string, question: Question): Promise<void> {
@@ -288,13 +299,18 @@ export class Client {
     if (!chosen) return;
     say(byId('answer-size'), chosen.isReady ? `${count(chosen.answer.size)} rows` : 'waiting for the next tick …');
     const {columns} = chosen.answer;
-    this.list.setColumns(columns.map(column => column.name));
-    const lines: Line[] = [];
-    for (const [key, {values}] of this.gone) if (!chosen.answer.rows.has(key)) lines.push(lineOf(key, values, columns, 'went'));
-    for (const [key, rows] of chosen.answer.rows) {
-      for (const row of rows) lines.push(lineOf(key, row.values, columns, this.cameAt.has(key) ? 'came' : null));
-    }
-    this.list.setLines(lines);
+    this.list.setColumns(columns.map(column => column.name), columns.map(column => isNumeric(column.type)));
+    const gone = [...this.gone].filter(([key]) => !chosen.answer.rows.has(key));
+    const rows = [...chosen.answer.rows].flatMap(([key, held]) => held.map((row): [string, Value[]] => [key, row.values]));
+    const isDegree = (column: Column): boolean => chosen.stream.globe && (column.role === 'x' || column.role === 'y');
+    const digits = columns.map((column, i) => (isDegree(column) ? DEGREE_DIGITS : digitsOf(sampled(rows, i))));
+    const lineOf = (id: string, values: Value[], mark: Line['mark']): Line => ({id, mark, cells: values.map((value, i) => shown(value, columns[i].type, digits[i]))});
+    const lineAt = (place: number): Line => {
+      if (place < gone.length) return lineOf(gone[place][0], gone[place][1].values, 'went');
+      const [key, values] = rows[place - gone.length];
+      return lineOf(key, values, this.cameAt.has(key) ? 'came' : null);
+    };
+    this.list.show(gone.length + rows.length, lineAt, place => (place < gone.length ? gone[place] : rows[place - gone.length])[0]);
   }
 
   // ----- hovering and clicking
@@ -316,8 +332,8 @@ export class Client {
       this.list.choose(key, true);
     }
     if (slot === null || key === null) return;
-    const names = [...this.mine.values()].filter(mine => mine.answer.rows.has(key)).map(mine => mine.name);
-    say(this.tip, `${key} · ${names.join(', ')}`);
+    const holders = [...this.mine.values()].filter(mine => mine.answer.rows.has(key));
+    fill(this.tip, h('b', {}, key), ...holders.slice(0, 1).map(mine => saidOf(mine, key)), h('small', {}, `in ${holders.map(mine => mine.name).join(', ')}`));
     this.tip.hidden = false;
     this.tip.style.translate = `${at.x + 12}px ${at.y + 12}px`;
   }
@@ -355,7 +371,15 @@ function keyIn(id: string): string {
   return id.slice(id.indexOf('\u001e') + 1);
 }
 
-function lineOf(id: string, values: Value[], columns: Column[], mark: Line['mark']): Line {
-  return {id, mark, cells: values.map((value, i) => shown(value, columns[i].type))};
+/** What its first row says beside who and where it is. */
+function saidOf({answer}: Mine, key: string): string {
+  const values = answer.rows.get(key)?.[0]?.values ?? [];
+  const told = answer.columns.map((column, i) => (column.role === null || column.role === 'kind' ? shown(values[i] ?? null, column.type) : ''));
+  return told.filter(Boolean).slice(0, MOST_TOLD).map(word => ` · ${word}`).join('');
+}
+
+/** Some values of a column: how long its numbers are is seen by them. */
+function* sampled(rows: readonly [string, Value[]][], column: number): Iterable<Value> {
+  for (let i = 0; i < Math.min(rows.length, SAMPLED); i++) yield rows[i][1][column];
 }
 

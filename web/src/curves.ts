@@ -24,7 +24,7 @@ export class Curves {
       width: parent.clientWidth || 360,
       height: 130,
       cursor: {drag: {x: false, y: false}},
-      axes: [{...axis, space: 76, values: (_, times) => times.map(time => new Date(time * 1000).toISOString().slice(11, 19))}, {...axis, size: 46, values: (_, ticks) => ticks.map(tick => `${tick} s`)}],
+      axes: [{...axis, space: 76, size: 26, values: (_, times) => times.map(time => new Date(time * 1000).toISOString().slice(11, 19))}, {...axis, size: 46, values: (_, ticks) => ticks.map(tick => `${tick} s`)}],
       scales: {y: {range: () => [0, this.top()]}},
       series: [
         {},

@@ -46,9 +46,27 @@ export function clock(time: string | number): string {
   return Number.isNaN(at.getTime()) ? String(time) : `${at.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }
 
-/** A value as a list shows it. */
-export function shown(value: Value, type: string): string {
+const SIGNIFICANT = 5;
+
+export function isNumeric(type: string): boolean {
+  return /INT|LONG|DOUBLE|FLOAT|DECIMAL|NUMERIC|REAL/i.test(type);
+}
+
+/** How many digits after the point the numbers of a column have: as many as its largest one is worth. */
+export function digitsOf(values: Iterable<Value>): number {
+  let [most, isFine] = [0, false];
+  for (const value of values) {
+    if (typeof value !== 'number' || !Number.isFinite(value)) continue;
+    most = Math.max(most, Math.abs(value));
+    isFine ||= !Number.isInteger(value);
+  }
+  return isFine ? Math.max(0, SIGNIFICANT - 1 - Math.floor(Math.log10(Math.max(most, 1e-9)))) : 0;
+}
+
+/** A value as a list shows it; a number that is no whole one with so many digits after the point. */
+export function shown(value: Value, type: string, digits?: number): string {
   if (value === null) return '–';
+  if (typeof value === 'number' && digits && isNumeric(type)) return value.toFixed(Math.min(digits, 9));
   if (typeof value !== 'number') return String(value);
   if (/TIMESTAMP/i.test(type)) return clock(value).slice(0, 19);
   if (/DATE/i.test(type)) return clock(value).slice(0, 10);

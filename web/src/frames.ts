@@ -1,5 +1,5 @@
 // A binary message: eight bytes that say whose it is, then one Arrow stream.
-import {tableFromIPC, type Table, type Vector} from 'apache-arrow';
+import {DataType, tableFromIPC, type Table, type Vector} from 'apache-arrow';
 import type {Value} from './wire';
 
 export const HEADER_BYTES = 8;
@@ -36,7 +36,10 @@ export function shotOf({table}: Frame): Shot {
 }
 
 /** The values of a column as a list can show them: whole numbers of 64 bits that fit are numbers, others texts. */
-export function valuesOf(column: Vector): Value[] {
+export function valuesOf(column: Vector): ArrayLike<Value> {
+  // Numbers without gaps are an array already: of a hundred thousand objects most columns are.
+  const raw = DataType.isFloat(column.type) || DataType.isInt(column.type) ? rawOf(column) : null;
+  if (raw) return raw;
   const found: Value[] = new Array(column.length);
   for (let i = 0; i < column.length; i++) found[i] = plain(column.get(i));
   return found;
@@ -44,10 +47,13 @@ export function valuesOf(column: Vector): Value[] {
 
 /** Numbers of a column, times in milliseconds; without copying where it has no gaps and the type is right. */
 export function numbersOf(column: Vector): ArrayLike<number> {
-  const raw = column.nullCount === 0 && column.data.length === 1 ? column.toArray() : null;
-  if (raw instanceof Float32Array || raw instanceof Float64Array || raw instanceof Uint32Array ||
-      raw instanceof Uint8Array || raw instanceof Int8Array || raw instanceof Int32Array || raw instanceof Uint16Array) return raw;
-  return Float64Array.from({length: column.length}, (_, i) => Number(column.get(i) ?? NaN));
+  return rawOf(column) ?? Float64Array.from({length: column.length}, (_, i) => Number(column.get(i) ?? NaN));
+}
+
+function rawOf(column: Vector): ArrayLike<number> | null {
+  const raw: unknown = column.nullCount === 0 && column.data.length === 1 ? column.toArray() : null;
+  return raw instanceof Float32Array || raw instanceof Float64Array || raw instanceof Uint32Array || raw instanceof Uint8Array ||
+    raw instanceof Int8Array || raw instanceof Int32Array || raw instanceof Uint16Array ? raw : null;
 }
 
 function plain(value: unknown): Value {

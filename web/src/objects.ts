@@ -18,8 +18,11 @@ export class Objects {
   /** An object is told to be here now; it glides from where it is drawn, unless it was nowhere. */
   place(slot: number, x: number, y: number, heading: number, now_s: number): void {
     this.makeRoom(slot + 1);
-    const [fromX, fromY] = this.isThere(slot) ? this.drawnAt(slot, now_s) : [x, y];
-    this.starts.set([fromX, fromY, now_s], slot * 3);
+    let [fromX, fromY] = [x, y];
+    if (this.isThere(slot)) [fromX, fromY] = this.drawnAt(slot, now_s);
+    this.starts[slot * 3] = fromX;
+    this.starts[slot * 3 + 1] = fromY;
+    this.starts[slot * 3 + 2] = now_s;
     this.goals[slot * 2] = x;
     this.goals[slot * 2 + 1] = y;
     this.headings[slot] = heading;

@@ -7,6 +7,7 @@ import {VirtualList, type Line} from './list';
 import type {Live, Tick, View} from './live';
 import type {LiveMap, Region} from './map';
 import {ringsAround, ringsOf} from './mine';
+import {shortened} from './queries';
 import type {Point} from './shapes';
 import {colourOf, css} from './theme';
 import type {Query, Stream} from './wire';
@@ -40,7 +41,7 @@ interface Connected {
 }
 
 export class Operator {
-  private readonly list = new VirtualList('queries');
+  private readonly list = new VirtualList('queries', true);
   private readonly search = h('input', {type: 'search', class: 'search', placeholder: 'part of a name or of the SQL', 'aria-label': 'search queries'});
   private readonly figures = h('div', {class: 'figures'});
   private readonly clients = h('div', {class: 'scroll'});
@@ -68,11 +69,12 @@ export class Operator {
     const part = (title: string, ...inside: Node[]): HTMLElement => h('section', {'aria-label': title}, h('h2', {}, title), ...inside);
     const legend = h('p', {class: 'note'}, h('i', {class: 'dot latency'}), ' from reading to update  ', h('i', {class: 'dot batch'}), ' between batches');
     fill(byId('operator'),
+      h('p', {class: 'note lead'}, 'All that moves, and all that is asked. To ask something yourself, go to ', h('a', {href: '#client'}, 'Ask'), '.'),
       part('Now', this.figures), part('Latency and batches', curve, legend),
       part('Queries', this.search, this.list.element, this.aboutCount, this.aboutQuery), part('Plan', this.plan),
       part('Streams', this.streamTable), part('Dead letters', this.letters), part('Clients', this.clients));
     this.curves = new Curves(curve);
-    this.list.setColumns(['query', 'owner', 'rows', '+', '−']);
+    this.list.setColumns(['query', 'owner', 'rows', '+', '−'], [false, false, true, true, true]);
     this.list.onHover = name => this.chooseQuery(name);
     this.list.onPick = name => this.showPlan(name);
     this.list.onEnd = () => void this.more();
@@ -189,9 +191,10 @@ export class Operator {
     this.list.setLines(this.queries.map((query): Line => ({
       id: query.name,
       colour: css(query.kind === 'query' ? QUERY_COLOUR : OTHER_COLOUR),
-      cells: [query.name, query.owner ?? '–', ...[query.size, query.came, query.went].map(n => (n === null ? '–' : count(n)))],
+      cells: [query.name, query.owner ?? 'script', ...[query.size, query.came, query.went].map(n => (n === null ? '–' : count(n)))],
+      below: shortened(query.sql),
     })));
-    say(this.aboutCount, `${count(this.total)} queries`);
+    say(this.aboutCount, `${count(this.total)} ${this.total === 1 ? 'query' : 'queries'}`);
     this.showRegions();
   }
 
@@ -241,15 +244,15 @@ export class Operator {
     const ticks = figures.ticks.filter(tick => tick.tick !== null);
     const last = ticks[ticks.length - 1];
     if (last?.tick) this.onTick(last.tick);
-    const streams = this.streams.map(stream => ({name: stream.name, ...(figures.streams[stream.name] ?? SILENT)}));
+    const streams = this.streams.map(stream => ({name: stream.name, lateness: stream.lateness_seconds, ...(figures.streams[stream.name] ?? SILENT)}));
     const figure = (value: string, words: string): HTMLElement => h('div', {}, h('b', {}, value), h('span', {}, words));
     fill(this.figures,
       figure(count(streams.reduce((sum, stream) => sum + stream.readings_per_second, 0)), 'readings/s'),
-      figure(count(last?.updates ?? 0), 'updates, last batch'), figure(count(this.total), 'queries'),
-      figure(seconds(last?.latency_s), 'latency'), figure(seconds(last?.batch_s), 'between batches'), figure(count(clients.length), 'clients'));
-    fill(this.streamTable, table(['stream', 'readings/s', 'late', 'dead letters'], streams.map(s => {
+      figure(count(last?.updates ?? 0), 'updates a batch'), figure(count(this.total), this.total === 1 ? 'query' : 'queries'),
+      figure(seconds(last?.latency_s), 'latency'), figure(seconds(last?.batch_s), 'a batch every'), figure(count(clients.length), clients.length === 1 ? 'client' : 'clients'));
+    fill(this.streamTable, table(['stream', 'readings/s', 'lateness', 'too late', 'dead letters'], streams.map(s => {
       const all = Object.values(s.letters).reduce((a, b) => a + b, 0);
-      return [s.name, count(s.readings_per_second), count(s.letters.late ?? 0), count(all)];
+      return [s.name, count(s.readings_per_second), seconds(s.lateness), count(s.letters.late ?? 0), count(all)];
     })));
     const letters = streams.flatMap(s => Object.entries(s.letters).map(([reason, n]) => [s.name, reason, count(n)]));
     fill(this.letters, letters.length ? table(['stream', 'reason', 'rows'], letters) : h('p', {class: 'note'}, 'None.'));
@@ -269,7 +272,7 @@ function table(heads: string[], rows: string[][]): HTMLElement {
 function seconds(value: number | null | undefined): string {
   if (value === null || value === undefined) return '–';
   if (value > 86_400) return `${count(value / 86_400)} days`; // of readings of another time
-  return `${value.toFixed(value < 10 ? 2 : 0)} s`;
+  return `${value.toFixed(value < 10 && !Number.isInteger(value) ? 2 : 0)} s`;
 }
 
 function bytes(value: number): string {

@@ -46,7 +46,7 @@ export class QueryList {
     if (!card) return;
     const last = mine.answer.steps[mine.answer.steps.length - 1];
     say(card.size, mine.isReady ? count(mine.answer.size) : '…');
-    say(card.last, last ? `+${count(last.came.length)} −${count(last.went.length)}` : '');
+    fill(card.last, ...(last ? [signed('came', '+', last.came.length), ' ', signed('went', '−', last.went.length)] : []));
     card.last.title = last ? `last tick: ${count(last.came.length)} came, ${count(last.went.length)} went, ${count(last.changed.length)} changed` : '';
     card.follow.setAttribute('aria-pressed', String(mine.isFollowed));
     const isHidden = mine.isReady && !(mine.answer.isOnMap && mine.answer.hasKey);
@@ -76,7 +76,7 @@ export class QueryList {
     const drop = h('button', {type: 'button', class: 'quiet', 'aria-label': `${word} ${mine.name}`, onclick: () => this.actions.drop(mine)}, word);
     card.element.append(
       h('div', {class: 'line'}, card.pick, card.bars, card.size, card.last),
-      h('div', {class: 'line'}, h('code', {title: mine.query.sql}, shortened(mine)), card.follow, drop),
+      h('div', {class: 'line'}, h('code', {title: mine.query.sql}, shortened(mine.query.sql)), card.follow, drop),
       card.note,
     );
     this.cards.set(mine, card);
@@ -84,9 +84,14 @@ export class QueryList {
   }
 }
 
-function shortened(mine: Mine): string {
-  const clause = /\b(WHERE|INSIDE|kNN)\b[\s\S]*$/i.exec(mine.query.sql);
-  return clause ? clause[0] : mine.query.sql;
+function signed(kind: 'came' | 'went', sign: string, n: number): HTMLElement {
+  return h('span', {class: n ? kind : null}, `${sign}${count(n)}`);
+}
+
+/** What a query asks for, without what it shows. */
+export function shortened(sql: string): string {
+  const clause = /\b(WHERE|INSIDE|kNN)\b[\s\S]*$/i.exec(sql);
+  return (clause ? clause[0] : sql).replace(/\s+/g, ' ');
 }
 
 /** Bars up for those that came, down for those that went; the tallest fills its half. */

@@ -6,8 +6,10 @@ export type Shape =
   | {kind: 'circle'; centre: Point; radius: number}
   | {kind: 'polygon'; points: Point[]}
   | {kind: 'line'; points: Point[]; within: number}
-  | {kind: 'place'; at: Point};
-export type ShapeKind = Shape['kind'];
+  | {kind: 'place'; at: Point}
+  | {kind: 'named'; rings: Point[][]};
+/** What can be drawn. */
+export type ShapeKind = Exclude<Shape['kind'], 'named'>;
 
 /** What the map is measured in: the plane's own units, or degrees and metres. */
 export interface Measure {
@@ -119,6 +121,8 @@ export function outline(shape: Shape, measure: Measure): Point[][] {
       return [[...shape.points, shape.points[0]]];
     case 'line':
       return [shape.points];
+    case 'named':
+      return shape.rings;
     case 'place':
       return [];
   }

@@ -67,6 +67,7 @@ function clause(question: Question): string {
       return `INSIDE ON LINE (${textOf(shape.points)}) WITHIN ${shape.within}`;
     case 'place':
       return `kNN (${[k, ...shape.at].join(', ')})`;
+    case 'named':
     case undefined:
       return '';
   }

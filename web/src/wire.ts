@@ -19,6 +19,7 @@ export interface Stream {
   kind: string | null;
   heading: string | null;
   tick_seconds: number;
+  lateness_seconds: number;
   columns: {name: string; type: string}[];
 }
 

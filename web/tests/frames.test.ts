@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
-import {Field, Int64, Int8, makeData, RecordBatch, Schema, Struct, Table, tableToIPC, TimestampMicrosecond, Utf8, vectorFromArray} from 'apache-arrow';
+import {Field, Float64, Int64, Int8, makeData, RecordBatch, Schema, Struct, Table, tableToIPC, TimestampMicrosecond, Utf8, vectorFromArray} from 'apache-arrow';
 import {readFrame, valuesOf} from '../src/frames';
 import {ticksOf} from '../src/live';
 import type {Column} from '../src/wire';
@@ -41,4 +41,6 @@ test('a whole answer is one part, also if it is empty', () => {
 
 test('values that a list can show', () => {
   assert.deepEqual(valuesOf(vectorFromArray([1n, null, 2n ** 60n], new Int64())), [1, null, '1152921504606846976']);
+  assert.deepEqual(Array.from(valuesOf(vectorFromArray([1.5, 2], new Float64()))), [1.5, 2]);
+  assert.deepEqual(valuesOf(vectorFromArray([1.5, null], new Float64())), [1.5, null]);
 });

@@ -4,7 +4,7 @@ import {focalSelect, freshName, missing, name, pointedInto, rounded, selectOf, t
 import type {Stream} from '../src/wire';
 
 const CITY: Stream = {
-  name: 'city', key: 'id', x: 'x', y: 'y', globe: false, kind: 'type', heading: null, tick_seconds: 1,
+  name: 'city', key: 'id', x: 'x', y: 'y', globe: false, kind: 'type', heading: null, tick_seconds: 1, lateness_seconds: 0,
   columns: [{name: 'id', type: 'BIGINT'}, {name: 'x', type: 'DOUBLE'}, {name: 'y', type: 'DOUBLE'}, {name: 'type', type: 'STRING'}],
 };
 const SHIPS: Stream = {...CITY, name: 'my ships', columns: [{name: 'id', type: 'STRING'}]};

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from playwright.sync_api import expect
 
 from tests.server.page.visit import Visit, Visits, until
@@ -138,6 +140,14 @@ def test_what_is_written_is_checked_while_it_is_written(anna: Visit) -> None:
     expect(submit).to_be_disabled()
     anna.page.keyboard.press("Escape")
     expect(anna.page.locator("#ask")).to_be_hidden()
+    # Whoever knows nothing yet is told what to do, and may try one.
+    expect(anna.page.locator("#mine-empty")).to_contain_text("Choose at the edge of the map")
+    expect(anna.page.locator("#tools.unfolded")).to_contain_text("Inside a rectangle")
+    anna.page.get_by_role("button", name="Try one").click()
+    expect(sql).to_have_value("SELECT id, x, y, type, heading FROM taxis kNN (5, 0, 0)")
+    expect(submit).to_be_enabled()
+    expect(anna.page.locator("#tools.unfolded")).to_have_count(0)
+    anna.page.get_by_role("button", name="Cancel").click()
     # The map is moved by keys, too.
     middle = "(([x1, y1, x2, y2]) => [(x1 + x2) / 2, (y1 + y2) / 2, x2 - x1])(sanderling.map.view.box)"
     x, y, width = anna.asks(middle)
@@ -163,6 +173,7 @@ def test_an_operator_sees_everything(visits: Visits) -> None:
     operator.page.get_by_label("search queries").fill("ours")
     row = operator.page.locator("#operator .list-row")
     expect(row).to_have_count(1)
+    expect(row).to_contain_text("INSIDE (-1, -1, 1, 1)")
     row.click()
     expect(operator.page.locator(".plan")).to_contain_text("deliver: signed rows")
     expect(operator.page.get_by_label("Streams")).to_contain_text("taxis")
@@ -253,6 +264,18 @@ def test_whoever_does_not_draw_writes(anna: Visit, visits: Visits) -> None:
     anna.page.get_by_label("corners").fill("0 0, 10 0, 10 -10.5")
     polygon = "INSIDE POLYGON ((0 0, 10 0, 10 -10.5, 0 0))"
     expect(sql).to_have_value(f"SELECT id, x, y, type, heading FROM taxis {polygon}")
+    # A finger has no double click: what is drawn by points has a button for its end.
+    anna.page.get_by_role("button", name="Inside a polygon").click()
+    anna.page.get_by_role("button", name="Inside a polygon").click()
+    for corner in ((0, 0), (200, 0), (0, 200)):
+        anna.page.mouse.click(*anna.at(corner))
+    anna.page.locator("#map-hint button", has_text="Done").click()
+    expect(anna.page.get_by_label("corners")).to_have_value(re.compile("^-?[0-9. ]+(, -?[0-9. ]+){2}$"))
+    # A region that has a name is shown before it is asked about.
+    anna.page.get_by_role("button", name="Inside a region by name").click()
+    anna.page.locator("#ask-fields select").select_option("center")
+    expect(sql).to_have_value("SELECT id, x, y, type, heading FROM taxis INSIDE center")
+    assert anna.asks("sanderling.map.drafted.rings[0].length") == 65
     anna.page.get_by_role("button", name="Along a line").click()
     anna.page.get_by_label("points").fill("0 0, 10 0")
     anna.page.get_by_label("within").fill("3")
