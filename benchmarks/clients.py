@@ -136,7 +136,7 @@ def _told(session: Session, server: Server, objects: int, ticks: int, squares: i
         places = np.clip(places + random.normal(0, STEP, places.shape), 0, squares)
         ids, seconds = np.arange(objects), np.full(objects, START_S + tick)
         table = pa.table({"id": ids, "ts": seconds, "x": places[0], "y": places[1]})
-        session.postings["objects"].post(".parquet", _parquet(table))
+        session.postings["objects"].post(".parquet", parquet_of(table))
         session.process_all()
         _wait_for_quiet(server)
         found.waited = max(found.waited, _waiting(server))
@@ -144,7 +144,7 @@ def _told(session: Session, server: Server, objects: int, ticks: int, squares: i
     return found
 
 
-def _parquet(table: pa.Table) -> bytes:
+def parquet_of(table: pa.Table) -> bytes:
     sink = pa.BufferOutputStream()
     pq.write_table(table, sink)
     return bytes(sink.getvalue())
