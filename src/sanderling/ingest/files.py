@@ -8,9 +8,10 @@ import gzip
 import hashlib
 import os
 import stat
+import tempfile
 import uuid
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, cast
@@ -171,6 +172,16 @@ def _unreadable(name: str, why: str, hint: str = "") -> ConfigError:
 def unpack(files: Iterable[SourceFile], folder: Path) -> tuple[SourceFile, ...]:
     """The same files, with `.gz` ones read from a copy in `folder`: gzip cannot be read from the middle."""
     return tuple(_unpacked(file, folder) if is_packed(file.path) else file for file in files)
+
+
+@contextlib.contextmanager
+def unpacking_in(folder: Path | None) -> Iterator[Path]:
+    """A folder for copies of `.gz` files: the given one, or one that is gone when they have been read."""
+    if folder is not None:
+        yield folder
+        return
+    with tempfile.TemporaryDirectory(prefix="sanderling-") as passing:
+        yield Path(passing)
 
 
 def is_packed(path: str) -> bool:

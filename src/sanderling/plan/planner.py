@@ -14,7 +14,7 @@ from sanderling.catalog import Archiving, BroughtState, Column, History, Names, 
 from sanderling.clock import LAST_US, tick_end, time_of
 from sanderling.errors import ODD_CHARACTER, QueryError, SanderlingError, did_you_mean, with_article
 from sanderling.figures.figures import Tally
-from sanderling.ingest.files import STREAM_FORMATS, format_of
+from sanderling.ingest.files import STREAM_FORMATS, format_of, unpacking_in
 from sanderling.ingest.infer import Roles, inferred_columns
 from sanderling.ingest.query_rows import QueryRows, load_queries
 from sanderling.language import parse_script, read_script
@@ -94,7 +94,10 @@ class Planner:
         self, folder: Path | None = None, is_one_by_one: bool = False, read: Read | None = None,
         data: Path | None = None, rules: Sequence[Rule] = RULES,
     ):  # fmt: skip
-        """`read` reads the files of tables; it may remember what it has read. No path leads out of `data`."""
+        """`read` reads the files of tables; it may remember what it has read. No path leads out of `data`.
+
+        What is packed is unpacked in `folder`; without one nothing of it stays.
+        """
         self.streams: Names[Stream] = Names()
         self.tables: Names[Table] = Names()
         self.regions: Names[Coverage] = Names()
@@ -112,7 +115,7 @@ class Planner:
             "stream": self.streams, "table": self.tables, "region": self.regions, "query": self.queries
         }  # fmt: skip
         self.data, self.rules = data, rules
-        self._folder, self._read, self._data = folder or Path("."), read or read_in(data), data
+        self._folder, self._read, self._data = folder, read or read_in(data), data
         self._archives = Archives(self.streams, data)
         self._names["archive"] = self._archives.names
         self._relations = Relations(self.streams, self.tables, self.regions, self._kind_of)
@@ -362,7 +365,8 @@ class Planner:
 
     def _infer(self, path: str, format: str, written: Written, roles: Roles) -> tuple[Column, ...]:
         known = format_of(path, format or None, STREAM_FORMATS, self._data)
-        return inferred_columns(path, known, written, roles, self._folder, self._data)
+        with unpacking_in(self._folder) as folder:
+            return inferred_columns(path, known, written, roles, folder, self._data)
 
     def _table(self, statement: CreateTable, text: str) -> Table:
         declarations = Declarations(text)
@@ -378,9 +382,10 @@ class Planner:
         form = declarations.table_form(options)
         is_globe = declarations.globe_option(statement, options)
         try:
-            found, rows, region, notes = self._read(
-                statement.name.text, columns, statement.key.text, path, format_, self._folder, form
-            )
+            with unpacking_in(self._folder) as folder:
+                found, rows, region, notes = self._read(
+                    statement.name.text, columns, statement.key.text, path, format_, folder, form
+                )
         except SanderlingError as e:
             # The loader knows no text: point at the clause that its complaint is about.
             key_codes = ("query.duplicate_key", "query.missing_key_value", "query.unknown_column")
@@ -461,7 +466,8 @@ class Planner:
         format_ = declarations.format_option(options) or None
 
         try:
-            table = load_queries(str(statement.path.value), format_, self._folder, self._data)
+            with unpacking_in(self._folder) as folder:
+                table = load_queries(str(statement.path.value), format_, folder, self._data)
             self._refuse_taken_names(table)
             run = QueryTable(table, at, self._checked).run()
             found = [pair for cohorts in cohorts_of(run, self._checked) for pair in cohorts]

@@ -16,6 +16,7 @@ from sanderling import relational
 from sanderling.arrays import I64, Bools
 from sanderling.catalog import Column, Table, TableForm
 from sanderling.errors import QueryError, SanderlingError, did_you_mean
+from sanderling.ingest.files import unpacking_in
 from sanderling.ingest.judge import is_empty
 from sanderling.ingest.tables import Loaded, load_table
 from sanderling.ingest.types.convert import convert
@@ -53,7 +54,7 @@ class TableChanges:
 
     text: str
     selects: SelectPlanner
-    folder: Path
+    folder: Path | None
     read: Read
 
     def changed(self, table: Table, change: TableChange, at: int) -> Table:
@@ -202,9 +203,10 @@ class TableChanges:
 
     def _read_again(self, table: Table, change: RefreshTable) -> tuple[pa.Table, tuple[str, ...]]:
         try:
-            _, rows, _, notes = self.read(
-                table.name, table.columns, table.key, table.path, table.format, self.folder, table.form
-            )
+            with unpacking_in(self.folder) as folder:
+                _, rows, _, notes = self.read(
+                    table.name, table.columns, table.key, table.path, table.format, folder, table.form
+                )
         except SanderlingError as e:
             span = change.name.span
             hint = e.hint or "mend the file"
