@@ -46,6 +46,13 @@ class Value:
     unit: Span | None = field(default=None, compare=False)  # METERS and the like, if one was written
 
 
+@dataclass(frozen=True, slots=True)
+class Focal(Value):
+    """The key of a focal object; `of`: the stream whose object it is, where that is written."""
+
+    of: Name | None = None
+
+
 # Where the numbers of a shape stand, in the order of its fields.
 Spots = tuple[Spot | None, ...]
 

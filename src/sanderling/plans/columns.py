@@ -1,6 +1,7 @@
 """What columns are called where expressions are evaluated. Nobody else spells these names.
 
-r:speed            of a reading, and r:previous(speed), of the same object's reading before
+r:speed            of a reading, and r:previous(speed), of the same object's reading before; planning knows
+                   within(speed), too: the same as long as the reading before is in the window
 n:speed            of a later reading of the object, which SQL calls NEXT
 q:p0, q:p1, …      of a query: its constants
 t:name             of the table that a query joins
@@ -11,7 +12,7 @@ from __future__ import annotations
 
 READING, NEXT, TABLE = "r:", "n:", "t:"
 CONSTANT, PLACE = "q:p", "c"
-PREVIOUS = "previous("
+PREVIOUS, WITHIN = "previous(", "within("
 
 
 def of_reading(name: str) -> str:
@@ -73,6 +74,16 @@ def place_of(column: str) -> int:
 def previous_of(name: str) -> str:
     """The name, in a store of readings, of what a column was in the same object's reading before."""
     return f"{PREVIOUS}{name})"
+
+
+def within_of(name: str) -> str:
+    """The same, but nothing once the window has lost the reading before."""
+    return f"{WITHIN}{name})"
+
+
+def without_within(name: str) -> str | None:
+    """The column that such a name is of; None: it is no such name."""
+    return name[len(WITHIN) : -1] if name.startswith(WITHIN) else None
 
 
 def without_previous(name: str) -> str | None:

@@ -137,3 +137,29 @@ class Until(Window):
     @property
     def reads(self) -> frozenset[str]:
         return frozenset(map(name_of, self.condition.reads))
+
+
+@dataclass(frozen=True, slots=True)
+class There:
+    """Whether a place is in a region that stands still: the column that says so, and the region as
+    plan/build/areas.py has it."""
+
+    column: str
+    kind: int
+    numbers: tuple[float, ...]
+    wkb: tuple[bytes | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UntilThere(Until):
+    """UNTIL a condition that asks about regions, too."""
+
+    there: tuple[There, ...]
+
+    @property
+    def name(self) -> str:
+        return f"until {self.condition.sql} {self.there}"
+
+    @property
+    def reads(self) -> frozenset[str]:
+        return frozenset(map(name_of, self.condition.reads - {there.column for there in self.there}))

@@ -59,7 +59,17 @@ from sanderling.plans.plan import (
     StreamPlan,
     Template,
 )
-from sanderling.plans.window import Coming, Lasting, Refresh, Rows, RowsPerKey, Until, UntilNext
+from sanderling.plans.window import (
+    Coming,
+    Lasting,
+    Refresh,
+    Rows,
+    RowsPerKey,
+    There,
+    Until,
+    UntilNext,
+    UntilThere,
+)
 from sanderling.state.encoding import Encoding, Unreadable
 from sanderling.state.sealed import broken, read, write
 
@@ -72,7 +82,7 @@ CLASSES: tuple[type, ...] = (
     Company, Distinct, DistanceBound, Exchange, First, FocalPoints, Join, Latest, Near, Neighbours,
     Order, Persisting, Recent, Sample, Select, SetOperation, Solve, Sum, Swelling, TableRows, TimeBound,
     Union, Value, Variable, Replaced, Replacement, Match, OwnState, PatternBound, PatternStep, Position,
-    ShownOfRun, TickBound, Ticking, Once, Passing,
+    ShownOfRun, TickBound, Ticking, Once, Passing, There, UntilThere,
 )  # fmt: skip
 PLANS = Encoding(*CLASSES)
 

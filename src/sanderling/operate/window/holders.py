@@ -13,7 +13,8 @@ from sanderling.operate.window.rows import RowsHolder
 from sanderling.operate.window.rows_per_key import RowsPerKeyHolder
 from sanderling.operate.window.until import UntilHolder
 from sanderling.operate.window.until_next import UntilNextHolder
-from sanderling.plans.window import Coming, Lasting, Rows, RowsPerKey, Until, UntilNext, Window
+from sanderling.operate.window.until_there import UntilThereHolder
+from sanderling.plans.window import Coming, Lasting, Rows, RowsPerKey, Until, UntilNext, UntilThere, Window
 
 if TYPE_CHECKING:
     from sanderling.operate.window.history import History
@@ -25,4 +26,5 @@ HOLDERS: dict[type[Window], Callable[[Any, History, I64 | None], Holder]] = {
     RowsPerKey: RowsPerKeyHolder,
     UntilNext: UntilNextHolder,
     Until: UntilHolder,
+    UntilThere: UntilThereHolder,
 }

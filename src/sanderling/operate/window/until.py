@@ -68,13 +68,13 @@ class UntilHolder(Leaving):
         return np.concatenate(left)
 
     def _end(self, held: I64, coming: I64) -> I64:
-        h, store, until = self.history, self.history.store, self.condition
-        held_rows, coming_rows = pa.array(held), pa.array(coming)
-        columns = {
-            r: store.column(name_of(r)).take(coming_rows if is_of_next(r) else held_rows)
-            for r in sorted(until.reads)
-        }
+        h, until = self.history, self.condition
+        columns = {r: self._column(r, coming if is_of_next(r) else held) for r in sorted(until.reads)}
         is_over = judged(until, columns, len(held))
         over, ticks = held[is_over], tick_ends(h.ts[coming[is_over]], h.stream.tick_us)
         np.minimum.at(self.leave.all, over, ticks)
         return np.unique(over)
+
+    def _column(self, name: str, rows: I64) -> pa.ChunkedArray | pa.Array:
+        """What the condition reads by this name, of some rows."""
+        return self.history.store.column(name_of(name)).take(pa.array(rows))

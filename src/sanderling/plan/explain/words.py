@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from sqlglot import exp
 from sqlglot.dialects.spark import Spark
 from sqlglot.errors import ErrorLevel
 
+from sanderling.language.grammar.dialect import LocationInside
+from sanderling.language.grammar.window.window import WITHIN, is_within, word_of_two
 from sanderling.language.parse import deep_recursion
 
 LONGEST = 300
@@ -20,12 +24,22 @@ def words_of(node: exp.Expr) -> str:
 class _Words(Spark.Generator):  # type: ignore[valid-type, misc]
     """Spark's SQL with ? for pair columns."""
 
+    TRANSFORMS: ClassVar = {
+        **Spark.Generator.TRANSFORMS,
+        LocationInside: lambda self, e: f"{self.sql(e, 'this')} INSIDE {_region(e.args['expression'])}",
+    }
+
     def column_sql(self, expression: exp.Column) -> str:
         if expression.meta.get("group") is not None:
             return str(expression.name)  # what was grouped by, or an aggregate, is named by its words
         if expression.meta.get("words"):
             return str(expression.meta["words"])
         return "?" if expression.meta.get("pair") else str(super().column_sql(expression))
+
+    def anonymous_sql(self, expression: exp.Anonymous) -> str:
+        if not is_within(expression):
+            return str(super().anonymous_sql(expression))
+        return str(self.func(word_of_two(expression), *expression.expressions)) + WITHIN
 
     def div_sql(self, expression: exp.Div) -> str:
         return str(
@@ -34,6 +48,11 @@ class _Words(Spark.Generator):  # type: ignore[valid-type, misc]
 
     def concatws_sql(self, expression: exp.ConcatWs) -> str:
         return str(self.func("CONCAT_WS", *expression.expressions))
+
+
+def _region(target: object) -> str:
+    """By its name; numbers are left out."""
+    return str(target.name) if isinstance(target, exp.Column) else "a region"
 
 
 def shortened(words: str) -> str:

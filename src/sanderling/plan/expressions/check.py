@@ -22,6 +22,7 @@ from sanderling.language.grammar.dialect import LocationInside, unknown_type
 from sanderling.language.grammar.space.swelling import Swelling
 from sanderling.language.grammar.space.units import Length
 from sanderling.language.grammar.trigger import Duration
+from sanderling.language.grammar.window.window import is_within, word_of_two
 from sanderling.language.statements import Span, Spot
 from sanderling.macros import BACKSLASH
 from sanderling.plan.expressions import functions
@@ -94,9 +95,11 @@ class Scope:
             raise self.refuse(column, "query.ambiguous_column", f'"{column.name}" is in both', hint)
         raise self._unknown(column)
 
-    def previous(self, column: exp.Column) -> str:
+    def previous(self, column: exp.Column, is_within: bool = False) -> str:
         """The pair column that PREVIOUS of a column means."""
         read = self.resolve(column)[0]
+        if is_within:
+            raise self._no_window(column)
         if not is_of_reading(read):
             raise self._no_previous(column)
         return of_reading(self._previous_in(self.stream, name_of(read), column))
@@ -107,6 +110,11 @@ class Scope:
             message = f'a column of the stream is itself named "{found}"'
             raise self.refuse(column, "query.unsupported", message, "name that column in another way")
         return found
+
+    def _no_window(self, column: exp.Column) -> QueryError:
+        message = "WITHIN WINDOW is about a window of time, and none is here"
+        hint = "write WINDOW 1 HOUR, TUMBLE 1 HOUR, HOP 1 HOUR EVERY 10 MINUTES, or stream [RANGE 1 HOUR]"
+        return self.refuse(column, "query.bad_window", message, hint)
 
     def _no_previous(self, column: exp.Column) -> QueryError:
         hint = "only readings come one after the other"
@@ -217,7 +225,7 @@ def _is_listed(n: exp.Expr) -> bool:
 
 def is_previous(n: exp.Expr) -> bool:
     """Whether this is PREVIOUS(…): a column's value in the same object's reading before."""
-    return isinstance(n, exp.Anonymous) and n.name.upper() == "PREVIOUS"
+    return word_of_two(n) == "PREVIOUS"
 
 
 def _check_previous(n: exp.Expr, scope: Scope) -> None:
@@ -228,13 +236,14 @@ def _check_previous(n: exp.Expr, scope: Scope) -> None:
     if not isinstance(column, exp.Column):
         hint = "take PREVIOUS of each column, and compute outside"
         raise scope.refuse(n, "query.unsupported", "PREVIOUS takes a column of the stream", hint)
-    scope.previous(column)
+    scope.previous(column, is_within(n))
 
 
 def resolve_previous(holder: exp.Expr, scope: Scope) -> None:
     """Each PREVIOUS(…) becomes the pair column that it reads."""
     for n in [n for n in holder.walk() if is_previous(n)]:
-        n.replace(pair_column(scope.previous(n.expressions[0]), n.expressions[0].this))
+        found = scope.previous(n.expressions[0], is_within(n))
+        n.replace(pair_column(found, n.expressions[0].this))
 
 
 def not_allowed(n: exp.Expr, scope: Scope) -> QueryError:

@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from sanderling.catalog import Stream
 from sanderling.language.grammar.dialect import LocationInside
+from sanderling.language.grammar.window.window import is_within
 from sanderling.plan.expressions.check import is_previous, not_allowed
 from sanderling.plan.expressions.globe_distances import chord, chord_within, metres_between
 from sanderling.plan.expressions.movement import is_movement, movement_written, uses_of_movement
@@ -142,7 +143,7 @@ def uses_of(node: exp.Expr, scope: RowScope) -> Uses:
         elif is_movement(n):
             uses |= uses_of_movement(n, scope)
         elif is_previous(n) and len(n.expressions) == 1 and isinstance(n.expressions[0], exp.Column):
-            uses.add(scope.find_previous(n.expressions[0]))
+            uses.add(scope.find_previous(n.expressions[0], is_within(n)))
     for column in node.find_all(exp.Column):
         if any(map(_is_of_its_own, _above(column))):
             continue

@@ -8,7 +8,7 @@ from sanderling.errors import did_you_mean
 from sanderling.language.statements import Span
 from sanderling.plan.expressions.check import Scope
 from sanderling.plans.columns import of_next, of_reading
-from sanderling.types import SqlType
+from sanderling.types import TYPES, SqlType
 
 NEXT = "NEXT"
 
@@ -18,10 +18,12 @@ class NextScope(Scope):
 
     def __init__(self, scope: Scope, span: Span):
         super().__init__(scope.text, span, scope.stream, scope.aliases[0], None, "")
+        self.there: list[str] = []  # columns that say whether a place is in a region
 
     def types(self) -> dict[str, SqlType]:
         held = {of_reading(c.name): c.type for c in self.stream.columns}
-        return held | {of_next(c.name): c.type for c in self.stream.columns}
+        nexts = {of_next(c.name): c.type for c in self.stream.columns}
+        return held | nexts | dict.fromkeys(self.there, TYPES["BOOLEAN"])
 
     def resolve(self, column: exp.Column) -> tuple[str, SqlType]:
         if column.table.upper() != NEXT or column.args.get("db"):

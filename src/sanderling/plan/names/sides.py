@@ -10,10 +10,11 @@ from sqlglot import exp
 
 from sanderling.catalog import Column, Stream, Table
 from sanderling.errors import QueryError, did_you_mean
-from sanderling.language.statements import Bracket, Span
+from sanderling.language.statements import Bracket, Span, WindowClause
 from sanderling.plan.expressions.check import Scope
-from sanderling.plans.columns import by_place, previous_of
+from sanderling.plans.columns import by_place, previous_of, within_of
 from sanderling.plans.nodes import Node, is_table
+from sanderling.plans.window import Lasting
 from sanderling.types import SqlType
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ class Side:
     regions: Side | None = None  # of a stream: the table whose regions it is joined with
     is_regions: bool = False  # of a table: a stream is joined with its regions
     bracket: Bracket | None = None  # of a stream: its own window
+    window: WindowClause | None = None  # of a stream: what it is looked at through, whoever says so
     tiles: Tiles | None = None  # of a stream: what its window shows of them
     merged: list[str] = field(default_factory=list)  # columns that USING made one with those of another side
 
@@ -63,7 +65,18 @@ class Side:
         """Its columns, and those of a stream as they were in the reading before."""
         if not isinstance(self.relation, Stream):
             return self.columns
-        return (*self.columns, *(Column(previous_of(c.name), c.type) for c in self.relation.columns))
+        own = self.relation.columns
+        before = (Column(called(c.name), c.type) for called in (previous_of, within_of) for c in own)
+        return (*self.columns, *before)
+
+    @property
+    def lasts_us(self) -> int | None:
+        """For how long a reading is in its window, where nothing else says who is in it."""
+        is_of_more = self.bracket is not None and (
+            self.bracket.extent or self.bracket.nearby or self.bracket.tiles
+        )
+        window = None if self.window is None or is_of_more else self.window.window
+        return window.size_us if isinstance(window, Lasting) else None
 
     @property
     def is_of_tables(self) -> bool:
@@ -166,15 +179,18 @@ class RowScope(Scope):
     def name_of(self, column: exp.Column) -> str:
         return self.find(column)[1].name
 
-    def previous(self, column: exp.Column) -> str:
-        return by_place(self.places[self.find_previous(column)])
+    def previous(self, column: exp.Column, is_within: bool = False) -> str:
+        return by_place(self.places[self.find_previous(column, is_within)])
 
-    def find_previous(self, column: exp.Column) -> tuple[int, str]:
+    def find_previous(self, column: exp.Column, is_within: bool = False) -> tuple[int, str]:
         """The side, and the column there that PREVIOUS of a column means."""
         side, found = self.find(column)
         if not isinstance(side.relation, Stream) or side.relation.column(found.name) is None:
             raise self._no_previous(column)
-        return self.all.index(side), self._previous_in(side.relation, found.name, column)
+        previous = self._previous_in(side.relation, found.name, column)
+        if is_within and side.lasts_us is None:
+            raise self._no_window(column)
+        return self.all.index(side), within_of(found.name) if is_within else previous
 
     def types(self) -> dict[str, SqlType]:
         known = {(i, c.name): c.type for i, side in enumerate(self.all) for c in side.all_columns}
@@ -213,7 +229,7 @@ class GroupScope(Scope):
         place = column.meta["group"]
         return by_place(place), self.kinds[place]
 
-    def previous(self, column: exp.Column) -> str:
+    def previous(self, column: exp.Column, is_within: bool = False) -> str:
         hint = "aggregate it: MAX(PREVIOUS(…)), or add it to GROUP BY"
         message = f'PREVIOUS of "{column.name}" is neither grouped by nor aggregated'
         raise self.refuse(column, "query.not_grouped", message, hint)

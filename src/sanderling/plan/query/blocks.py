@@ -169,6 +169,8 @@ class Block:
             if self._is_pattern(relation):
                 self.matches.append(side)
             side.bracket = self._bracket(relation, side)
+            if isinstance(side.relation, Stream):
+                side.window = self.window if side.bracket is None else side.bracket.window
             if side.bracket is not None and side.bracket.tiles is not None:
                 side.tiles = Tiles.of(self, side, side.bracket.tiles)
         self.sides.append(side)

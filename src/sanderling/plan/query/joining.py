@@ -12,7 +12,7 @@ from sanderling.catalog import Column, Stream, Table
 from sanderling.clock import show_duration
 from sanderling.errors import QueryError
 from sanderling.language.grammar.dialect import LocationInside
-from sanderling.language.statements import CircleShape, OutlineShape, RectShape, RegisterQuery
+from sanderling.language.statements import RegisterQuery
 from sanderling.plan.build.asked import asked_of
 from sanderling.plan.explain.words import shortened, words_of
 from sanderling.plan.expressions.check import Scope, constant_of
@@ -21,15 +21,16 @@ from sanderling.plan.expressions.neighbours import Ranking
 from sanderling.plan.expressions.written import cast, identity, plain, selected, union_type
 from sanderling.plan.logical import Scan
 from sanderling.plan.names.sides import Derived, RowScope, Side, Uses
+from sanderling.plan.query.around import around
 from sanderling.plan.query.nearby import nearby
-from sanderling.plan.query.relations import Shape
+from sanderling.plan.query.relations import Shape, is_still
 from sanderling.plan.query.tessellate import tessellated
+from sanderling.plan.query.within import within_window
 from sanderling.plans import nodes
-from sanderling.plans.columns import constant_name, of_reading, of_table, place_of
+from sanderling.plans.columns import constant_name, of_reading, of_table, place_of, without_within
 from sanderling.plans.expression import Expression
 from sanderling.plans.plan import OutputColumn
 from sanderling.plans.window import Lasting, Refresh
-from sanderling.space.outlines.outline import motion_of
 from sanderling.types import TYPES, SqlType
 
 EACH = "each with each"
@@ -239,6 +240,11 @@ class Joining:
                 return nearby(self, side, side.bracket, columns, conditions)
             if side.bracket is not None and side.bracket.tiles is not None:
                 return tessellated(self, side, side.bracket, columns, conditions)
+            found = around(self, side, side.relation, columns, conditions)
+            if found is not None:
+                return found
+            if any(without_within(c.name) is not None for _, c in columns):
+                return within_window(self, side, side.relation, columns, conditions)
             return self.scan(side, side.relation, columns, conditions)
         if isinstance(side.relation, Table):
             self.work.tables.append(side.relation.name)
@@ -261,21 +267,21 @@ class Joining:
         return self.selects.output(exp.and_(*conditions, copy=True), scope, []).expression
 
     def scan(
-        self, side: Side, stream: Stream, columns: list[tuple[int, Column]], conditions: list[exp.Expr]
-    ) -> Scan:
-        """What shards do for one stream; of conditions those that say which are the nearest."""
-        regions = side.regions
-        table = regions.relation if regions is not None else None
-        assert table is None or isinstance(table, Table)
-        block = self.block
-        scope = Scope(block.text, block.span, stream, side.alias, table, regions.alias if regions else "")
-        asked = self._clauses(side, conditions)
+        self, side: Side, stream: Stream, columns: list[tuple[int, Column]], conditions: list[exp.Expr],
+        asked: RegisterQuery | None = None,
+    ) -> Scan:  # fmt: skip
+        """What shards do for one stream; of conditions those that say which are the nearest.
+
+        `asked`: its clauses, if they are others than those that are written.
+        """
+        block, scope = self.block, self._scope_of_stream(side, stream)
+        asked = asked or self.asked_of(side, conditions)
         shape, used = block.relations.inside(asked, conditions, scope)
         self._refuse_moving_past(side, shape)
         self._refuse_refreshed(side, shape)
         self._refuse_between_ticks(side, stream)
         nearest = block.relations.nearest(asked, scope)
-        window = self.selects.window(asked, scope)
+        window, named = self.selects.window(asked, scope)
         judged = [c for c in conditions if not _is_inside(c)]
         where = self.selects.conditions(judged, scope, self.work.constants)
         self.work.asked.append(asked_of(shape, nearest, stream))
@@ -284,13 +290,30 @@ class Joining:
             name = (of_reading if self.sides[owner] is side else of_table)(c.name)
             outputs.append(OutputColumn(c.name, Expression.of_column(name, c.type, c.name)))
         return Scan(
-            len(self.work.asked) - 1, tuple(o.type for o in outputs), side.alias, stream=stream, table=table,
-            outputs=tuple(outputs), where=where, is_nearest=nearest is not None, window=window,
-            regions_used=used, is_everywhere=shape is None,
+            len(self.work.asked) - 1, tuple(o.type for o in outputs), side.alias, stream=stream,
+            table=scope.table, outputs=tuple(outputs), where=where, is_nearest=nearest is not None,
+            window=window, regions_used=(*used, *named), is_everywhere=shape is None,
             refresh=self._refresh(side),
         )  # fmt: skip
 
-    def _clauses(self, side: Side, conditions: list[exp.Expr]) -> RegisterQuery:
+    def _scope_of_stream(self, side: Side, stream: Stream) -> Scope:
+        """Its columns, and those of the table whose regions it is joined with."""
+        table = side.regions.relation if side.regions is not None else None
+        assert table is None or isinstance(table, Table)
+        alias = side.regions.alias if side.regions is not None else ""
+        return Scope(self.block.text, self.block.span, stream, side.alias, table, alias)
+
+    def shape_of(
+        self, side: Side, stream: Stream, asked: RegisterQuery, conditions: list[exp.Expr]
+    ) -> tuple[Shape, tuple[str, ...]]:
+        """Where it is asked, around an object of any stream, and the regions named for it; all checked, as is
+        what it is nearest to.
+        """
+        scope = self._scope_of_stream(side, stream)
+        self.block.relations.nearest(asked, scope, of_any=True)
+        return self.block.relations.inside(asked, conditions, scope, of_any=True)
+
+    def asked_of(self, side: Side, conditions: list[exp.Expr]) -> RegisterQuery:
         """What is asked of a stream: what stands in its brackets, or else in the clauses of the SELECT."""
         block, bracket = self.block, side.bracket
         if bracket is None:
@@ -306,7 +329,7 @@ class Joining:
     def _refuse_moving_past(self, side: Side, shape: Shape) -> None:
         """Past readings are judged by an extent as it is now, by INSIDE as it was then."""
         bracket = side.bracket
-        if bracket is not None and bracket.extent and bracket.window and not _is_still(shape):
+        if bracket is not None and bracket.extent and bracket.window and not is_still(shape):
             word = "a RANGE of time" if bracket.window.since_us is None else "SINCE"
             message = f"an EXTENT with {word} stands still"
             hint = "for who was in the region as it was then, write [RANGE …] and INSIDE"
@@ -340,7 +363,7 @@ class Joining:
             message, hint = "kNN beside a window with EVERY", "kNN is told at every tick; leave out EVERY"
         elif side.regions is not None:
             message, hint = "a table's regions beside a window with EVERY", "leave out EVERY"
-        elif (bracket is None or bracket.extent is None) and shape is not None and not _is_still(shape):
+        elif (bracket is None or bracket.extent is None) and shape is not None and not is_still(shape):
             message = "INSIDE a region that moves, beside a window with EVERY"
         if message:
             raise block.refuse_at(said.span, "query.unsupported", f"{message} is not supported", hint)
@@ -439,9 +462,3 @@ def _is_bounded(node: nodes.Node) -> bool:
 
 def _is_inside(condition: exp.Expr) -> bool:
     return isinstance(condition, LocationInside)
-
-
-def _is_still(shape: Shape) -> bool:
-    if isinstance(shape, OutlineShape):
-        return motion_of(shape.outline) is None
-    return isinstance(shape, RectShape | CircleShape)

@@ -85,7 +85,9 @@ class ChangeScope(RowScope):
             raise self.refuse(column, "query.unknown_name", message, hint)
         return super().find(column)
 
-    def previous(self, column: exp.Column) -> str:
+    def previous(self, column: exp.Column, is_within: bool = False) -> str:
+        if is_within:
+            raise self._no_window(column)
         return by_place(len(self.places) + place_of(self.resolve(column)[0]))
 
     def types(self) -> dict[str, SqlType]:

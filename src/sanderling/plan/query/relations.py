@@ -16,6 +16,7 @@ from sanderling.language.statements import (
     CircleShape,
     Coverage,
     ExteriorShape,
+    Focal,
     InsideTarget,
     Name,
     NearestTarget,
@@ -29,6 +30,7 @@ from sanderling.language.statements import (
 from sanderling.plan.declarations import unit_on_plane
 from sanderling.plan.expressions.check import Scope, span_of
 from sanderling.space.outlines.globe import Fault, fault_of, fault_of_place
+from sanderling.space.outlines.outline import motion_of
 
 CLAUSES = {
     "expressions", "from_", "joins", "where", "distinct", "group", "having", "order", "limit", "inside",
@@ -104,9 +106,12 @@ class Relations:
         return conjuncts
 
     def inside(
-        self, statement: RegisterQuery, conjuncts: list[exp.Expr], scope: Scope
+        self, statement: RegisterQuery, conjuncts: list[exp.Expr], scope: Scope, of_any: bool = False
     ) -> tuple[Shape, tuple[str, ...]]:
-        """The shape of the query, or None where the regions are a table's rows or there are none."""
+        """The shape of the query, or None where the regions are a table's rows or there are none.
+
+        `of_any`: it may be around an object of another stream.
+        """
         operators = [c for c in conjuncts if isinstance(c, LocationInside)]
         targets: list[InsideTarget] = [statement.inside] if statement.inside is not None else []
         joins = 0
@@ -132,7 +137,18 @@ class Relations:
             )  # fmt: skip
         if not targets:
             return None, ()
+        if not of_any and self.is_of_another(targets[0], scope.stream):
+            raise of_another(scope)
         return self._shape(targets[0], scope)
+
+    def still(self, operator: LocationInside, scope: Scope) -> tuple[Coverage, tuple[str, ...]]:
+        """A region that stands still, and the names that it goes by: of what no pair of both is known."""
+        target = self._operator_target(operator, scope)
+        shape, used = (None, ()) if target is None else self._shape(target, scope)
+        if shape is None or not is_still(shape):
+            message, hint = "UNTIL asks about regions that stand still", "name one, or write a coverage"
+            raise scope.refuse(operator, "query.unsupported", message, hint)
+        return shape, used
 
     def _operator_target(self, operator: LocationInside, scope: Scope) -> InsideTarget | None:
         """None for a table's regions, or the one region that is meant."""
@@ -206,11 +222,37 @@ class Relations:
             raise QueryError("query.unknown_region", f'no region is named "{name.text}"', hint, place)
         return region
 
+    # ----- objects of other streams
+
+    def is_of_another(self, target: InsideTarget | NearestTarget | None, stream: Stream) -> bool:
+        """Whether it is around an object of another stream than the one that is asked."""
+        if isinstance(target, Name):
+            target = self.regions.get(target.text)
+        if isinstance(target, ExteriorShape):
+            target = self.regions.get(target.name.text)
+        focal = target.focal if isinstance(target, NearestTarget) else focal_of(target)
+        of = focal.of if isinstance(focal, Focal) else None
+        return of is not None and of.text.casefold() != stream.name.casefold()
+
+    def stream_of(self, focal: Value, stream: Stream, text: str, span: Span) -> Stream:
+        """Whose object it is: the stream's that is asked, or another's that is named."""
+        of = focal.of if isinstance(focal, Focal) else None
+        if of is None or of.text.casefold() == stream.name.casefold():
+            return stream
+        found = self.streams.get(of.text)
+        if found is None:
+            hint = did_you_mean(of.text, self.streams) or "CREATE STREAM first"
+            message, at = f'no stream is named "{of.text}"', of.span if span == focal.span else span
+            raise QueryError("query.unknown_stream", message, hint, at.place_in(text))
+        return found
+
     # ----- kNN
 
-    def nearest(self, statement: RegisterQuery, scope: Scope) -> NearestTarget | None:
+    def nearest(self, statement: RegisterQuery, scope: Scope, of_any: bool = False) -> NearestTarget | None:
         """What the query asks the nearest of, checked."""
         target = statement.nearest
+        if not of_any and self.is_of_another(target, scope.stream):
+            raise of_another(scope)
         if target is not None and scope.table is not None:
             place = target.k.span.place_in(scope.text)
             hint = "register one query for each region"
@@ -225,7 +267,8 @@ class Relations:
         return target
 
     def _check_focal(self, focal: Value, scope: Scope, span: Span) -> None:
-        column = scope.stream.column(scope.stream.key)
+        stream = self.stream_of(focal, scope.stream, scope.text, span)
+        column = stream.column(stream.key)
         assert column is not None
         value = focal.value
         fits = isinstance(value, int) if column.type.is_integer else isinstance(value, str)
@@ -240,6 +283,19 @@ class Relations:
                 "query.wrong_type", f"the key {column.name} is {column.type.name}, this focal object is not",
                 hint, span.place_in(scope.text),
             )  # fmt: skip
+
+
+def is_still(shape: Shape) -> bool:
+    if isinstance(shape, OutlineShape):
+        return motion_of(shape.outline) is None
+    return isinstance(shape, RectShape | CircleShape)
+
+
+def of_another(scope: Scope) -> QueryError:
+    """Where only objects of the stream that is asked are followed."""
+    message = f'this is around an object of another stream than "{scope.stream.name}"'
+    hint = "such a region stands in INSIDE of a query without a window"
+    return QueryError("query.unsupported", message, hint, scope.span.place_in(scope.text))
 
 
 def refused(fault: Fault, span: Span, text: str) -> QueryError:

@@ -11,6 +11,7 @@ from sanderling.errors import QueryError, did_you_mean
 from sanderling.language.grammar.dialect import LocationInside
 from sanderling.language.parse import too_deep
 from sanderling.language.statements import RegisterQuery
+from sanderling.plan.build.areas import area_of
 from sanderling.plan.explain.words import shortened, words_of
 from sanderling.plan.expressions.check import (
     TYPE_OF_DUCKDB,
@@ -26,14 +27,14 @@ from sanderling.plan.expressions.check import (
     types_of,
 )
 from sanderling.plan.expressions.families import settle
-from sanderling.plan.expressions.rewrite import ForEngine, for_engine
+from sanderling.plan.expressions.rewrite import ForEngine, for_engine, pair_column
 from sanderling.plan.expressions.written import all_of, bare, of_tree
-from sanderling.plan.names.nexts import NextScope
+from sanderling.plan.names.nexts import NEXT, NextScope
 from sanderling.plan.query.relations import Relations
-from sanderling.plans.columns import constant_name
+from sanderling.plans.columns import constant_name, of_next, of_reading
 from sanderling.plans.expression import Expression
 from sanderling.plans.plan import OutputColumn
-from sanderling.plans.window import Until, Window
+from sanderling.plans.window import There, Until, UntilThere, Window
 from sanderling.types import TYPES, SqlType
 
 # What DuckDB calls the types of conditions, and nodes that are nothing else.
@@ -56,23 +57,24 @@ class SelectPlanner:
 
     # ----- WINDOW
 
-    def window(self, statement: RegisterQuery, scope: Scope) -> Window | None:
+    def window(self, statement: RegisterQuery, scope: Scope) -> tuple[Window | None, tuple[str, ...]]:
+        """The window, and the regions that it names."""
         clause = statement.window
         if clause is None:
-            return None
+            return None, ()
         if statement.nearest is not None:
             place = clause.span.place_in(scope.text)
             hint = "kNN is of each object's last reading; leave out WINDOW"
             raise QueryError("query.unsupported", "kNN does not take a WINDOW yet", hint, place)
         if clause.condition is None:
-            return clause.window
+            return clause.window, ()
         nexts = NextScope(scope, clause.span)
-        node = clause.condition.copy()
+        node, there, named = self._there(clause.condition, nexts)
         for part in filter(is_previous, node.walk()):
             hint = "compare the held reading with NEXT"
             raise nexts.refuse(part, "query.unsupported", "PREVIOUS does not stand in UNTIL", hint)
         check(node, nexts)
-        words = self._words(node, nexts)
+        words = self._words(clause.condition, nexts)
         holder = exp.Paren(this=node)
         found, type_ = self._bound(holder, nexts, [])
         if type_ not in CONDITIONS:
@@ -81,7 +83,27 @@ class SelectPlanner:
                 f"UNTIL needs a condition, this is {duckdb_words(type_)}", "compare it with something",
             )  # fmt: skip
         (until,) = _conditions_in(found.tree, 1)
-        return Until(bare(replace(until, words=shortened(words))))
+        condition = bare(replace(until, words=shortened(words)))
+        return UntilThere(condition, there) if there else Until(condition), named
+
+    def _there(
+        self, condition: exp.Expr, nexts: NextScope
+    ) -> tuple[exp.Expr, tuple[There, ...], tuple[str, ...]]:
+        """A condition with columns for what it asks about regions; those, and the names of some."""
+        holder, there, named = exp.Paren(this=condition.copy()), list[There](), list[str]()
+        for operator in list(holder.find_all(LocationInside)):
+            is_next = operator.this.table.upper() == NEXT
+            if is_next:
+                operator.this.set("table", None)
+            shape, used = self.relations.still(operator, nexts)
+            area = area_of(shape, nexts.stream.is_globe)
+            column = (of_next if is_next else of_reading)(f"__inside {len(there)}")
+            numbers = tuple(float(number[0]) for number in area.numbers)
+            there.append(There(column, area.kind, numbers, area.wkb))
+            named += used
+            operator.replace(pair_column(column, operator.this.this))
+        nexts.there = [one.column for one in there]
+        return holder.this, tuple(there), tuple(named)
 
     def condition(self, node: exp.Expr, scope: Scope) -> tuple[Expression, list[Constant]]:
         """A condition by itself, and its constants."""

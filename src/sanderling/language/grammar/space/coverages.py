@@ -18,6 +18,7 @@ from sanderling.language.statements import (
     CircleShape,
     Coverage,
     ExteriorShape,
+    Focal,
     Following,
     FollowingShape,
     InsideTarget,
@@ -35,6 +36,7 @@ from sanderling.types import LARGEST
 FORMS = (
     "INSIDE takes (x1, y1, x2, y2), (x, y, r), ('M', id, xdist, ydist), ('M', id, r), a region or a coverage"
 )
+NUMBERS = (TokenType.NUMBER, TokenType.DASH, TokenType.PLUS)
 # Coverages by how they begin: a word with numbers in parentheses behind it, or two words.
 IN_PARENTHESES = ("RECT", "CIRCLE", "POLYGON", "MULTIPOLYGON", "SPOT", "BAND", "AROUND")
 TWO_WORDS = (("LEFT", "OF"), ("RIGHT", "OF"), ("ON", "LINE"), ("EXTERIOR", "OF"))
@@ -163,20 +165,22 @@ class CoverageParser(MotionParser, UnitParser):
         is_comma = bool(self._curr) and self._curr.token_type == TokenType.COMMA
         return is_comma and bool(self._next) and self._next.text.upper() in ("POLYGON", "MULTIPOLYGON")
 
-    def _focal(self) -> Value:
-        is_name = bool(self._curr) and self._curr.token_type == TokenType.VAR
-        keys = (TokenType.STRING, TokenType.NUMBER)
-        if is_name and self._next is not None and self._next.token_type in keys:
-            message = "the focal object is one of the stream that is asked"
-            hint = f"name both in FROM, WHERE f.id = {self.sql[self._next.start : self._next.end + 1]} AND"
-            hint += f" NN(f, a, 3), or DISTANCE(f, a) <= r: {self._curr.text} f"
-            raise self.refuse("query.unsupported", message, hint, self._curr, self._next)
+    def _focal(self) -> Focal:
+        """'zoe', an object of the stream that is asked; customers 'zoe', one of another."""
+        names, keys = (TokenType.VAR, TokenType.IDENTIFIER), (*NUMBERS, TokenType.STRING)
+        following = self._next.token_type if self._curr and self._next else None
+        is_name, of = bool(self._curr) and self._curr.token_type in names, None
+        if is_name and following in keys:
+            of, is_name = self._name("a stream's name"), False
         if is_name:
-            raise self.refuse(
-                "query.wrong_type", f"the focal object {self._curr.text} is not a constant",
-                f"write its key in quotes: '{self._curr.text}'", self._curr,
-            )  # fmt: skip
-        return self._value("the focal object's key")
+            is_of, first = following in names, self._curr
+            written = f"{first.text} '{self._next.text}'" if is_of else f"'{first.text}'"
+            message = f"the focal object {self._next.text if is_of else first.text} is not a constant"
+            hint = f"write its key in quotes: {written}"
+            raise self.refuse("query.wrong_type", message, hint, self._next if is_of else first)
+        key = self._value("the focal object's key")
+        span = key.span if of is None else Span(of.span.start, key.span.end)
+        return Focal(key.value, span, key.spot, of=of)
 
     def _wrong_count(self, first: Token, message: str) -> QueryError:
         error: QueryError = self.refuse("query.wrong_argument_count", message, FORMS, first, self._prev)

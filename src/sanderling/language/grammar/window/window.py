@@ -5,6 +5,9 @@ A mix-in of the dialect's parser.
 
 from __future__ import annotations
 
+from typing import Any
+
+from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
 from sanderling.clock import UNITS_US
@@ -13,6 +16,9 @@ from sanderling.language.grammar.mixin import Mixin
 from sanderling.language.statements import Span, Value, WindowClause
 from sanderling.plans.window import Lasting, Refresh, Rows, RowsPerKey, UntilNext
 
+# Functions of an object's last two readings; behind them WITHIN WINDOW may stand.
+OF_TWO = ("PREVIOUS", "SPEED", "HEADING")
+WITHIN = " WITHIN WINDOW"
 FORMS = (
     "WINDOW takes 1 HOUR, 100 ROWS, 5 ROWS PER KEY, UNTIL NEXT, UNTIL and a condition on NEXT.column, "
     "TUMBLE 1 HOUR or HOP 1 HOUR EVERY 10 MINUTES"
@@ -21,8 +27,25 @@ LONGEST_US = 1000 * 366 * UNITS_US["day"]
 MOST_ROWS = 1_000_000
 
 
+def word_of_two(node: object) -> str:
+    """PREVIOUS, SPEED or HEADING, if a node calls one of them; else nothing."""
+    word = str(node.this).upper().removesuffix(WITHIN) if isinstance(node, exp.Anonymous) else ""
+    return word if word in OF_TWO else ""
+
+
+def is_within(node: object) -> bool:
+    """Whether WITHIN WINDOW stands behind it."""
+    return bool(word_of_two(node)) and isinstance(node, exp.Anonymous) and str(node.this).endswith(WITHIN)
+
+
 class WindowParser(Mixin):
     """Reads what follows WINDOW; to be mixed into a sqlglot parser beside `CoverageParser`."""
+
+    def _parse_function_call(self, *args: Any, **named: Any) -> Any:
+        found = super()._parse_function_call(*args, **named)  # type: ignore[misc]
+        if word_of_two(found) and self._match_text_seq("WITHIN", "WINDOW"):
+            found.set("this", word_of_two(found) + WITHIN)
+        return found
 
     def _parse_window_of_ours(self) -> tuple[str, WindowClause]:
         first = self._curr
