@@ -1,4 +1,4 @@
--- The nine queries that BerlinMOD asks of a stream, over five vehicles in and around Brussels, on the globe.
+-- The nine queries that BerlinMOD asks of a stream, two of them in windows, too, over five vehicles in and around Brussels, on the globe.
 --
 -- The file is a benchmark's trips of four days (x and y, in metres of a map, are not needed). A vehicle is where it last said, also
 -- while it is parked; the ticks are ten seconds long.
@@ -38,6 +38,17 @@ REGISTER QUERY q6_travelled AS
   SELECT veh_id, SUM(6371.0088 * SQRT(POWER(RADIANS(lat - PREVIOUS(lat)), 2)
     + POWER(RADIANS(lon - PREVIOUS(lon)) * COS(RADIANS(lat)), 2))) AS km
   FROM vehicles [SINCE '2020-06-01' EVERY 1 HOUR] GROUP BY veh_id;
+
+-- The same in windows of ten minutes, each by itself. Q4: who enters the region, as far as the window shows both that it was outside and
+-- that it is inside? Q6: how far has each travelled, between readings that are both in the window?
+REGISTER QUERY q4_windowed AS
+  SELECT DISTINCT veh_id FROM vehicles
+  WHERE NOT (PREVIOUS(lon) WITHIN WINDOW BETWEEN 4.36 AND 4.44 AND PREVIOUS(lat) WITHIN WINDOW BETWEEN 50.79 AND 50.87)
+  INSIDE RECT (4.36, 50.79, 4.44, 50.87) WINDOW TUMBLE 10 MINUTES;
+REGISTER QUERY q6_windowed AS
+  SELECT veh_id, SUM(6371.0088 * SQRT(POWER(RADIANS(lat - PREVIOUS(lat) WITHIN WINDOW), 2)
+    + POWER(RADIANS(lon - PREVIOUS(lon) WITHIN WINDOW) * COS(RADIANS(lat)), 2))) AS km
+  FROM vehicles WINDOW TUMBLE 10 MINUTES GROUP BY veh_id;
 
 -- Q7. When was each vehicle first at each point of interest?
 REGISTER QUERY q7_first AS

@@ -37,6 +37,9 @@ ROAD = ((4.33, 50.858), (4.35, 50.862), (4.38, 50.843))
 
 pytestmark = pytest.mark.skipif(not FILE.exists(), reason="the real data sets are not beside the project")
 
+# Of queries that are looked at now and then.
+EVERY_S = {"q2_where": 300, "q4_windowed": 600, "q6_travelled": 3600, "q6_windowed": 600, "q9_apart": 600}
+
 Place = tuple[float, float]
 Answer = dict[tuple[Any, ...], tuple[float, ...]]  # rows, without the numbers that may round otherwise
 
@@ -75,6 +78,10 @@ def leg(a: Place, b: Place) -> float:
     return EARTH_M / 1000 * math.hypot(north, east)
 
 
+def in_box(place: Place) -> bool:
+    return 4.36 <= place[0] <= 4.44 and 50.79 <= place[1] <= 50.87
+
+
 def from_road(place: Place) -> float:
     """In metres, on a flat map around the place."""
     east = math.cos(math.radians(place[1]))
@@ -94,10 +101,12 @@ class Seen:
     last: dict[int, Place] = field(default_factory=dict)
     km: dict[int, float | None] = field(default_factory=dict)
     first: dict[tuple[str, int], datetime] = field(default_factory=dict)
-    looked: dict[str, Answer] = field(
-        default_factory=lambda: {"q2_where": {}, "q6_travelled": {}, "q9_apart": {}}
-    )
+    looked: dict[str, Answer] = field(default_factory=lambda: {name: {} for name in EVERY_S})
     places: dict[str, Place] = field(default_factory=dict)
+    # Readings of the last ten minutes, each with the vehicle's one before.
+    lately: list[tuple[Reading, Reading | None]] = field(default_factory=list)
+    before: dict[int, Reading] = field(default_factory=dict)
+    tick: datetime = EPOCH
 
     def take(self, r: Reading) -> None:
         if r.vehicle in self.last:
@@ -105,14 +114,18 @@ class Seen:
         else:
             self.km[r.vehicle] = None
         self.last[r.vehicle] = r.place
+        self.lately.append((r, self.before.get(r.vehicle)))
+        self.before[r.vehicle] = r
         for name, place in self.places.items():
             if metres(place, r.place) <= 500:
                 self.first.setdefault((name, r.vehicle), r.at)
 
     def look(self, tick: datetime) -> bool:
-        every = {"q2_where": 300, "q6_travelled": 3600, "q9_apart": 600}
+        self.tick = tick
         now = [
-            name for name, seconds in every.items() if (tick - EPOCH) % timedelta(seconds=seconds) == NO_TIME
+            name
+            for name, seconds in EVERY_S.items()
+            if (tick - EPOCH) % timedelta(seconds=seconds) == NO_TIME
         ]
         for name in now:
             self.looked[name] = getattr(self, name)()
@@ -127,12 +140,34 @@ class Seen:
             for v, km in self.km.items()
         }
 
+    def in_window(self) -> Iterator[tuple[Reading, Reading | None]]:
+        """What came in the last ten minutes, with the reading before if it did too."""
+        begin = self.tick - timedelta(seconds=600)
+        self.lately = [(r, before) for r, before in self.lately if r.at > begin]
+        return (
+            (r, before if before is not None and before.at > begin else None) for r, before in self.lately
+        )
+
+    def q4_windowed(self) -> Answer:
+        legs = ((r, before) for r, before in self.in_window() if before is not None)
+        return {(r.vehicle,): () for r, before in legs if in_box(r.place) and not in_box(before.place)}
+
+    def q6_windowed(self) -> Answer:
+        km: dict[int, float | None] = {}
+        for r, before in self.in_window():
+            so_far = km.setdefault(r.vehicle, None)
+            if before is not None:
+                km[r.vehicle] = (so_far or 0.0) + leg(before.place, r.place)
+        return {
+            (v,) if far is not None else (v, None): (far,) if far is not None else () for v, far in km.items()
+        }
+
     def q9_apart(self) -> Answer:
         return {(): (metres(self.last[4], self.last[5]),)} if {4, 5} <= self.last.keys() else {}
 
     def answers(self) -> dict[str, Answer]:
         there, near = sorted(self.last.items()), {v for v, p in self.last.items() if metres(p, POINT) <= 3000}
-        box = [v for v, (x, y) in there if 4.36 <= x <= 4.44 and 50.79 <= y <= 50.87]
+        box = [v for v, place in there if in_box(place)]
         pairs = [
             (a, b) for (a, p), (b, q) in combinations(there, 2) if {a, b} <= near and metres(p, q) <= 500
         ]
@@ -165,7 +200,7 @@ def split(query: str, row: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[floa
     """What is compared as it is, and what is a sum or a distance."""
     if query == "q9_apart":
         return (), row
-    if query == "q6_travelled":
+    if query in ("q6_travelled", "q6_windowed"):
         return (row, ()) if row[1] is None else (row[:1], row[1:])
     if query == "q7_first":
         return (*row[:2], datetime.fromisoformat(row[2])), ()
