@@ -1,10 +1,11 @@
-"""What a newcomer asks of real data, each in its shortest form, against brute force."""
+"""What a newcomer asks of real data: the scripts of examples/first_hour, against brute force."""
 
 from __future__ import annotations
 
 import csv
 import gzip
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
@@ -28,9 +29,7 @@ MILE = 1852.0
 Row = dict[str, str]
 Told = Counter[tuple[str, int, tuple[Any, ...]]]
 
-CABS = """
-CREATE STREAM cabs KEY cab_id TIME unix_time LOCATION (lon, lat) WITH (path = '{path}', tick = '1 minute');
-"""
+SCRIPTS = Path(__file__).parents[2] / "examples" / "first_hour"
 
 
 def rows_of(name: str, is_wanted: Callable[[Row], bool] = lambda row: True) -> list[Row]:
@@ -54,10 +53,14 @@ def unpacked(folder: Path, name: str) -> Path:
     return path
 
 
-def told_by(script: str, query: str, shards: int = 3, **paths: Path) -> tuple[Told, DirectRun]:
-    """What a query says: when, with which sign, and what."""
-    planner = Planner()
-    planner.run_script(script.format(**paths))
+def told_by(name: str, query: str, shards: int = 3, **paths: Path) -> tuple[Told, DirectRun]:
+    """What a query of an example says: when, with which sign, and what. `paths` are of streams and tables."""
+    planner, script = Planner(), (SCRIPTS / name).read_text()
+    for relation, path in paths.items():
+        declared = rf"(CREATE (?:STREAM|TABLE) {relation} [^;]*?path = )'[^']*'"
+        script, n = re.subn(declared, rf"\1'{path}'", script)
+        assert n == 1
+    planner.run_script(script)
     run = DirectRun(planner.plan(), shards, 1 << 20)
     for stream in planner.streams.values():
         assert stream.path is not None
@@ -116,13 +119,7 @@ def within(places: np.ndarray, metres: float) -> list[tuple[int, int]]:
 def test_occupied_cabs_by_neighbourhood(tmp_path: Path) -> None:
     rows, answers = cabs(so_many(30, 120))
     polygons = DATA / "polygons/san-francisco.geojson"
-    told, _ = told_by(
-        CABS
-        + "CREATE TABLE hoods KEY name WITH (path = '{polygons}');"
-        "REGISTER QUERY n AS SELECT h.name, COUNT(*) AS n FROM cabs c, hoods h"
-        " WHERE c.location INSIDE h.region AND occupied = 1 GROUP BY h.name",
-        "n", path=written(tmp_path, rows), polygons=polygons,
-    )  # fmt: skip
+    told, _ = told_by("occupied.sql", "occupied", cabs=written(tmp_path, rows), hoods=polygons)
     features = json.loads(polygons.read_text())["features"]
     hoods = [(f["properties"]["name"], shapely.from_geojson(json.dumps(f["geometry"]))) for f in features]
 
@@ -144,12 +141,7 @@ def test_cabs_that_stay_at_the_airport(tmp_path: Path) -> None:
         (-122.398, 37.630),
         (-122.405, 37.612),
     ]
-    area = ", ".join(f"{x} {y}" for x, y in ring)
-    told, _ = told_by(
-        CABS + "CREATE REGION airport AS POLYGON ((" + area + "));"
-        "REGISTER QUERY waiting AS SELECT cab_id FROM cabs INSIDE airport PERSISTENCY 10 MINUTES",
-        "waiting", path=written(tmp_path, rows),
-    )  # fmt: skip
+    told, _ = told_by("airport.sql", "waiting", cabs=written(tmp_path, rows))
     airport, since = shapely.Polygon(ring), dict[str, int]()
 
     def staying(tick: int, now: dict[str, Row]) -> Counter[Any]:
@@ -163,47 +155,44 @@ def test_cabs_that_stay_at_the_airport(tmp_path: Path) -> None:
     assert told == changes((tick, staying(tick, now)) for tick, now in answers.items()) and told
 
 
-def test_the_nearest_free_cabs_to_customers_of_another_stream(tmp_path: Path) -> None:
+def test_the_nearest_free_cabs_to_a_customer_of_another_stream(tmp_path: Path) -> None:
     rows, answers = cabs(so_many(20, 120))
-    path = [
-        {"id": name, "ts": str(1211569200 + 60 * minute), "lon": str(-122.42 + step * minute), "lat": "37.78"}
-        for minute in range(min(len(answers), 20)) for name, step in (("zoe", 0.001), ("yan", -0.002))
-    ]  # fmt: skip
-    told, _ = told_by(
-        CABS
-        + "CREATE STREAM customers KEY id TIME ts LOCATION (lon, lat)"
-        " WITH (path = '{customers}', tick = '1 minute');"
-        "REGISTER QUERY nearest AS SELECT c.id, f.cab_id FROM customers c,"
-        " (SELECT cab_id, lon, lat FROM cabs WHERE occupied = 0) AS f WHERE NN(c, f, 3)",
-        "nearest", path=written(tmp_path, rows), customers=written(tmp_path, path, "customers.csv"),
-    )  # fmt: skip
+    with open(SCRIPTS / "customers.csv", newline="") as file:
+        path = [row for row in csv.DictReader(file) if int(row["ts"]) <= max(answers)]
+    customers = written(tmp_path, path, "customers.csv")
+    told, _ = told_by("nearest.sql", "nearest", cabs=written(tmp_path, rows), customers=customers)
     where = last_by_tick(path, "id", lambda r: int(r["ts"]), 60)
 
-    def square(one: Row, other: Row) -> float:
-        dx, dy = (float(one[name]) - float(other[name]) for name in ("lon", "lat"))
-        return dx * dx + dy * dy
-
     def nearest(tick: int, now: dict[str, Row]) -> Counter[Any]:
-        free = [row for row in now.values() if row["occupied"] == "0"]
-        customers = where[min(tick, max(where))]
-        found: Counter[Any] = Counter()
-        for customer in customers.values():
-            near = sorted(free, key=lambda row: (square(customer, row), row["cab_id"]))
-            found.update((customer["id"], row["cab_id"]) for row in near[:3])
-        return found
+        free = sorted((row for row in now.values() if row["occupied"] == "0"), key=lambda row: row["cab_id"])
+        zoe = where[min(tick, max(where))]["zoe"]
+        chords = ((vectors(free, "lon", "lat") - vectors([zoe], "lon", "lat")) ** 2).sum(axis=1)
+        first = np.argsort(chords, kind="stable")
+        assert np.diff(chords[first[2:4]]) > 1e-15, "too near to say"
+        return Counter((free[i]["cab_id"],) for i in first[:3])
 
     assert told == changes((tick, nearest(tick, now)) for tick, now in answers.items()) and told
 
 
+def test_a_query_that_becomes_another_while_it_runs(tmp_path: Path) -> None:
+    rows, answers = cabs(25)
+    told, _ = told_by("change.sql", "near", cabs=written(tmp_path, rows))
+    middle: Row = {"lon": "-122.42", "lat": "37.78"}
+    ten, twenty = (1211569200 + 60 * minute for minute in (10, 20))
+
+    def near(tick: int, now: dict[str, Row]) -> Counter[Any]:
+        cabs = list(now.values())
+        chords = ((vectors(cabs, "lon", "lat") - vectors([middle], "lon", "lat")) ** 2).sum(axis=1)
+        reach = (2 * np.sin((500 if tick < ten else 1000) / EARTH_M / 2)) ** 2
+        return Counter((cabs[i]["cab_id"],) for i in np.flatnonzero(chords <= reach))
+
+    before = ((tick, near(tick, now)) for tick, now in answers.items() if tick < twenty)
+    assert told == changes(before) and told
+
+
 def test_ships_near_each_other_straight_from_their_file(tmp_path: Path) -> None:
     """Its times are written 26/04/2026 00:00:00, and a latitude of 91 says that there is none."""
-    told, run = told_by(
-        "CREATE STREAM ships KEY MMSI TIME `# Timestamp` LOCATION (Longitude, Latitude) ON GLOBE"
-        " WITH (path = '{path}', time_format = 'dd/MM/yyyy HH:mm:ss', tick = '20 seconds');"
-        "REGISTER QUERY near AS SELECT a.MMSI AS one, b.MMSI AS other FROM ships a JOIN ships b"
-        " ON DISTANCE(a, b) <= 2 KM AND a.MMSI < b.MMSI",
-        "near", path=unpacked(tmp_path, "ais/danish_raw_97s.csv.gz"),
-    )  # fmt: skip
+    told, run = told_by("ships.sql", "near", ships=unpacked(tmp_path, "ais/danish_raw_97s.csv.gz"))
 
     def second(row: Row) -> int:
         return int(datetime.strptime(row["# Timestamp"], "%d/%m/%Y %H:%M:%S").replace(tzinfo=UTC).timestamp())
@@ -225,15 +214,7 @@ def test_ships_near_each_other_straight_from_their_file(tmp_path: Path) -> None:
 def test_flights_that_come_near_once_per_encounter(tmp_path: Path) -> None:
     hours = so_many(3, 17)
     rows = rows_of("flights/switzerland.csv.gz", lambda r: r["timestamp"] < f"2018-08-01 {5 + hours:02}")
-    told, _ = told_by(
-        "CREATE STREAM flights KEY icao24 TIME timestamp LOCATION (longitude, latitude) ON GLOBE"
-        " WITH (path = '{path}', tick = '10 seconds');"
-        "CREATE TRIGGER near FOR flights AS a, flights AS b WHEN a.icao24 < b.icao24"
-        " AND DISTANCE(a, b) <= 5 NAUTICAL MILES AND ABS(a.altitude - b.altitude) <= 1000"
-        " AND WITHIN 0 SECONDS SELECT a.icao24 AS one, b.icao24 AS other"
-        " REPORT ONCE PER (one, other) EVERY 10 MINUTES",
-        "near", path=written(tmp_path, rows),
-    )  # fmt: skip
+    told, _ = told_by("flights.sql", "near", flights=written(tmp_path, rows))
     wanted, last = Counter(), dict[tuple[str, str], int]()
     by_time: dict[str, dict[str, Row]] = {}
     for row in rows:
@@ -255,13 +236,7 @@ def test_flights_that_come_near_once_per_encounter(tmp_path: Path) -> None:
 
 def test_buses_that_fall_silent(tmp_path: Path) -> None:
     """They arrive up to ten minutes late, and some lines come twice."""
-    told, run = told_by(
-        "CREATE STREAM buses KEY vehicle_id TIME timestamp LOCATION (longitude, latitude)"
-        " WITH (path = '{path}', tick = '10 seconds', lateness = '11 minutes');"
-        "REGISTER QUERY silent AS SELECT vehicle_id, timestamp AS last FROM buses"
-        " WHERE TICK() - timestamp > 300",
-        "silent", path=unpacked(tmp_path, "riga/vehicle_positions.csv.gz"),
-    )  # fmt: skip
+    told, run = told_by("silent.sql", "silent", buses=unpacked(tmp_path, "riga/vehicle_positions.csv.gz"))
     assert not run.letters
     seen: dict[int, set[int]] = {}
     for row in rows_of("riga/vehicle_positions.csv.gz"):
