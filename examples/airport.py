@@ -1,6 +1,6 @@
 """Taxis around the airport: who is free there, told as they come and go, and one more question while it runs.
 
-.venv/bin/python examples/airport.py
+python examples/airport.py
 """
 
 import tempfile

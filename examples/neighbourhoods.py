@@ -1,6 +1,6 @@
 """One rule over all neighbourhoods: who drives faster than the neighbourhood allows that they are in?
 
-.venv/bin/python examples/neighbourhoods.py
+python examples/neighbourhoods.py
 """
 
 import json

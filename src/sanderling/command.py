@@ -68,6 +68,9 @@ def main() -> None:
     """Runs the command; an error of ours is told in its own words, with a non-zero exit code."""
     # What libraries log about a Java process that is gone would stand before our own word for it.
     logging.getLogger().addHandler(logging.NullHandler())
+    ours = logging.StreamHandler()
+    ours.setFormatter(logging.Formatter("sanderling: %(message)s"))
+    logging.getLogger("sanderling").addHandler(ours)
     try:
         app()
     except InternalError as e:
@@ -269,6 +272,7 @@ def ask(
         from sanderling.ask.script import Asked
         from sanderling.plan.planner import Planner
 
+        _tell_first_use()
         if form not in FORMS:
             raise ConfigError("config.bad_option", f'no format is called "{form}"', f"say {', '.join(FORMS)}")
         planner = Planner(data=data)
@@ -304,6 +308,7 @@ def replay(
         from sanderling.ask.replay import Replay, Times
         from sanderling.plan.planner import Planner
 
+        _tell_first_use()
         planner = Planner(data=data)
         planner.asked = lambda *_: None
         opened = opened_for(planner, (archive, *(more or ())), text)
@@ -340,10 +345,10 @@ def _answer(
 
 def _tell_first_use() -> None:
     """Where nothing has been compiled yet, it will be now, by whoever needs it first."""
-    from sanderling.kernels.kept import is_compiled
+    from sanderling.kernels.kept import first_use
 
-    if not is_compiled():
-        say(stderr, "compiling its kernels, this once: it takes a minute or two more")
+    if words := first_use():
+        say(stderr, words)
 
 
 @contextmanager
@@ -440,6 +445,7 @@ def simulate(
 
         refuse_target(out)
         refuse_same_file(out, *(network or ()))
+        _tell_first_use()
         settings = settings_of(objects, new, step, start, seed, noise, skip, keep_going, at)
         refuse_steps(settings, steps)
         # A kernel cannot be interrupted; between two steps there is nothing in the way.

@@ -63,7 +63,7 @@ def _simulate_as_written(commands: str) -> None:
     """The simulator makes files for what follows; other commands have tests of their own."""
     for line in commands.splitlines():
         words = line.split()
-        if words[:2] == [".venv/bin/sanderling", "simulate"]:
+        if words[:2] == ["sanderling", "simulate"]:
             command.app(words[1:], standalone_mode=False)
 
 
@@ -110,7 +110,7 @@ def test_the_first_query_of_the_readme_runs_as_written(tmp_path: Path) -> None:
         if block.language in ("csv", "sql") and block.name:
             (tmp_path / block.name).write_text(block.text)
     (words,) = (b.text.split() for b in blocks if b.language == "sh" and " run " in b.text)
-    assert words[:2] == [".venv/bin/sanderling", "run"]
+    assert words[:2] == ["sanderling", "run"]
     program = [sys.executable, "-c", "from sanderling.command import main; main()"]
     call = [*program, *words[1:], "--master", "local[1]"]
     done = subprocess.run(call, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)

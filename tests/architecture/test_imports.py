@@ -66,7 +66,8 @@ ALLOWED: dict[str, set[str]] = {
     },
     "session": {
         "arrays", "ask", "batches", "catalog", "clock", "deliver", "errors", "figures", "ingest",
-        "language", "notebook", "plan", "plans", "route", "server", "settings", "spark", "state", "types",
+        "kernels", "language", "notebook", "plan", "plans", "route", "server", "settings", "spark", "state",
+        "types",
     },
     "server": {
         "arrays", "batches", "catalog", "clock", "deliver", "errors", "figures", "language", "plan", "plans",
@@ -93,6 +94,7 @@ ALLOWED: dict[str, set[str]] = {
 # plan → storage     DESCRIBE ARCHIVE reads what is on disk (plan/archives.py)
 # deliver → ingest   a late reading is shown as its sender wrote it, read again from its slice
 # command → session  --states names a module whose classes are looked at as a session does
+# session → kernels  connect says that they will be compiled, where nothing has been (kernels/kept.py)
 # session → server   session.serve(…) starts one; it is imported when it is called
 # demo → operate, merge, state   a rehearsal has no Spark between the stages (demo/rehearse.py)
 

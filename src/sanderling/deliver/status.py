@@ -13,7 +13,7 @@ READING, FOLLOWING, WRITING = "reading", "following", "writing"
 REASONS_SHOWN = 3
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Status:
     """What it does, and what it has done, over all its restarts."""
 
@@ -40,6 +40,9 @@ class Status:
             return self.phase
         share = f" {100 * self.done // self.whole} %" if self.whole else ""
         return f"{self.phase}{share}: {self._counts()}"
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
 
     def _counts(self) -> str:
         if not self.rows:

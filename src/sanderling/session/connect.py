@@ -43,6 +43,9 @@ def connect(
     work, root = folder("checkpoint", checkpoint), folder("data", data)
     if spark is None and work is None:  # else Java's log is to be in it, and it is not ours yet
         launch(master)
-    from sanderling.session.session import Session
+    from sanderling.kernels.kept import first_use
+    from sanderling.session.session import LOGGER, Session
 
+    if words := first_use():
+        LOGGER.warning(words)
     return Session(spark, work, shards, master, keep_s, trigger, root)
