@@ -68,6 +68,37 @@ def key_ranks(keys: pa.Array | pa.ChunkedArray) -> I64:
     return np.asarray(rank[encoded.indices.to_numpy(zero_copy_only=False)])
 
 
+def order_of(*columns: I64) -> I64:
+    """Rows in order of the first column, then of the next; which of equal ones comes first is not said.
+
+    Where all columns together fit into one number, a single sort does: 10x over lexsort of three.
+    """
+    packed = _packed(columns)
+    if packed is None:
+        return np.asarray(np.lexsort(columns[::-1]), np.int64)
+    return np.asarray(np.argsort(packed), np.int64)
+
+
+def _packed(columns: tuple[I64, ...]) -> I64 | None:
+    """Numbers in the order of some columns; None: they need more bits than there are."""
+    if not len(columns[0]):
+        return None
+    packed, bits = np.zeros(len(columns[0]), np.int64), 0
+    for column in columns:
+        low, high = int(column.min()), int(column.max())
+        unit = next((unit for unit in UNITS if high - low >= unit and not ((column - low) % unit).any()), 1)
+        width = ((high - low) // unit).bit_length()
+        bits += width
+        if bits > 62:
+            return None
+        packed = packed << width | (column - low) // unit
+    return packed
+
+
+# Times are mostly whole seconds, and so take fewer bits than they could.
+UNITS = (1_000_000, 1_000)
+
+
 def rows_of(start: I64, length: I64) -> I64:
     """The rows of all lists, one list behind the other."""
     first = np.cumsum(length) - length

@@ -222,7 +222,8 @@ def run(
                 erase_alone(erasure.archiving, erasure.keys)
             settings, plan = Settings(is_counted=bool(planner.analyzed)), planner.plan()
             options = RunOptions(
-                targets, master, shards, checkpoint, settings, progress, data=data, states=kinds
+                targets, master, shards, checkpoint, settings, progress, data=data, states=kinds,
+                queries=planner.queries.values(),
             )  # fmt: skip
             summary = (follow_plan if follow else run_plan)(plan, text, options)
         _summarise(summary)
@@ -255,7 +256,8 @@ def ask(
         Path | None, typer.Option(help="a script that declares the streams, tables and queries it reads")
     ] = None,
     archive: Annotated[
-        list[Path] | None, typer.Option(help="the folder of an archive: its stream need not be declared")
+        list[str] | None,
+        typer.Option(help="the folder of an archive, or its address: its stream need not be declared"),
     ] = None,
     form: Annotated[str, typer.Option("--format", help="table, csv, json or parquet")] = "table",
     out: Annotated[Path | None, typer.Option(help="a file to write; default: stdout")] = None,
@@ -286,14 +288,14 @@ def ask(
 
 @app.command()
 def replay(
-    archive: Annotated[Path, typer.Argument(help="the folder of an archive")],
+    archive: Annotated[str, typer.Argument(help="the folder of an archive, or its address")],
     script: Annotated[Path, typer.Argument(help="a script that registers queries over its stream")],
     begin: Annotated[str | None, typer.Option("--from", help="a time; default: the first reading")] = None,
     end: Annotated[str | None, typer.Option("--to", help="a time; default: the last reading")] = None,
     speed: Annotated[
         float | None, typer.Option(help="so many seconds of it in one; default: as fast as it goes", min=1e-3)
     ] = None,
-    more: Annotated[list[Path] | None, typer.Option("--archive", help="one more, of another stream")] = None,
+    more: Annotated[list[str] | None, typer.Option("--archive", help="one more, of another stream")] = None,
     out: Annotated[str | None, typer.Option(help="as in run")] = None,
     final: Annotated[bool, typer.Option("--final", help="as in run")] = False,
     data: DataOption = None,

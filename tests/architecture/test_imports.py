@@ -42,8 +42,8 @@ ALLOWED: dict[str, set[str]] = {
     },
     "merge": {"arrays", "batches", "clock", "figures", "kernels", "operate", "plans", "route", "state"},
     "deliver": {
-        "arrays", "batches", "catalog", "clock", "errors", "figures", "ingest", "kernels", "plans",
-        "relational", "route", "state",
+        "arrays", "batches", "catalog", "clock", "errors", "figures", "ingest", "kernels", "operate",
+        "plans", "relational", "route", "state",
     },
     # what the stages stand on
     "kernels": {"arrays", "space"},
@@ -55,19 +55,19 @@ ALLOWED: dict[str, set[str]] = {
     # a SELECT that is not registered
     "ask": {
         "arrays", "batches", "catalog", "clock", "deliver", "errors", "ingest", "language", "operate",
-        "pipeline", "plan", "plans", "relational", "route", "settings", "storage", "types",
+        "pipeline", "plan", "plans", "relational", "route", "settings", "space", "storage", "types",
     },
     # what puts them together
     "notebook": {"errors", "session"},
     "pipeline": {"batches", "merge", "operate", "plans", "route"},
     "spark": {
-        "batches", "catalog", "deliver", "errors", "figures", "ingest", "merge", "operate", "plans",
+        "batches", "catalog", "deliver", "errors", "figures", "ingest", "merge", "operate", "plan", "plans",
         "route", "settings", "simulate", "state", "storage", "types",
     },
     "session": {
         "arrays", "ask", "batches", "catalog", "clock", "deliver", "errors", "figures", "ingest",
         "kernels", "language", "notebook", "plan", "plans", "route", "server", "settings", "spark", "state",
-        "types",
+        "storage", "types",
     },
     "server": {
         "arrays", "batches", "catalog", "clock", "deliver", "errors", "figures", "language", "plan", "plans",
@@ -92,7 +92,10 @@ ALLOWED: dict[str, set[str]] = {
 # plan → batches     a trigger's branches ask for the time that a reading carries (plan/trigger/branches.py)
 # space → kernels    the decorator of kernels/jit.py, and nothing else
 # plan → storage     DESCRIBE ARCHIVE reads what is on disk (plan/archives.py)
+# deliver → operate  what is told of the past, and told again now, cancels (deliver/retold.py)
 # deliver → ingest   a late reading is shown as its sender wrote it, read again from its slice
+# spark → plan      an archive is told of queries as they were registered (spark/archives.py)
+# ask → space        a box that readings may be left out by is that of regions (ask/bounds.py)
 # command → session  --states names a module whose classes are looked at as a session does
 # session → kernels  connect says that they will be compiled, where nothing has been (kernels/kept.py)
 # session → server   session.serve(…) starts one; it is imported when it is called
@@ -114,6 +117,7 @@ OWNERS: dict[str, str] = {
 EXCEPTIONS: dict[tuple[str, str], str] = {
     ("pyspark", "session/session.py"): "types only, under TYPE_CHECKING",
     ("pyspark", "session/connect.py"): "types only, under TYPE_CHECKING",
+    ("deltalake", "storage/place.py"): "files of object stores, by the same options as their tables",
 }
 
 

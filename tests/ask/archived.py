@@ -16,13 +16,20 @@ from sanderling.clock import tick_end
 from sanderling.plan.planner import Planner
 from sanderling.storage.archive import Archive
 from sanderling.storage.last import LastStore
+from sanderling.storage.tend import Tending
 from sanderling.storage.writer import Writer
+
+HOUR_US = 3_600_000_000
 
 
 def archived(
-    planner: Planner, name: str, folder: Path, flushes: Iterable[int] = (), options: str = ""
-) -> Archive | None:
-    """Of a stream of a script: all its readings, flushed at these ticks and at the end; None: of none."""
+    planner: Planner, name: str, folder: Path, flushes: Iterable[int] = (), options: str = "",
+    hours: bool = False,
+) -> Archive | None:  # fmt: skip
+    """Of a stream of a script: all its readings, flushed at these ticks and at the end; None: of none.
+
+    `hours`: as long as blocks and periods are where nothing is said, with keyframes.
+    """
     stream = planner.streams.get(name)
     assert stream is not None
     readings = counted(stream, folder / "work")
@@ -30,20 +37,22 @@ def archived(
         return None
     tick_s = stream.tick_us / 1_000_000
     past = folder / f"past of {name}"
-    planner.run_script(
-        f"CREATE ARCHIVE past_{name} OF {name} WITH (path = '{past}', flush = '{tick_s} seconds', "
-        f"snapshot = '{5 * tick_s} seconds'{options})"
-    )
+    cut = "" if hours else f", flush = '{tick_s} seconds', snapshot = '{5 * tick_s} seconds'"
+    planner.run_script(f"CREATE ARCHIVE past_{name} OF {name} WITH (path = '{past}'{cut}{options})")
     archiving = planner.archive_of(name)
     assert archiving is not None
     writer = Writer(past, archiving)
-    store, ts = LastStore(writer), int64_of(readings, TS)
+    store, tending, ts = LastStore(writer), Tending(writer), int64_of(readings, TS)
+    if hours:
+        flushes = range(tick_end(int(ts.min()), HOUR_US), int(ts.max()), HOUR_US)
     last, before = tick_end(int(ts.max()), stream.tick_us), None
     for tick in [*sorted(t for t in flushes if t < last), last]:
         is_new = ts <= tick if before is None else (ts > before) & (ts <= tick)
         new = readings.filter(pa.array(is_new))
         writer.append([new], tick)
         store.add([new], tick)
+        if hours:
+            tending.tend()
         before = tick
     return Archive.open(past)
 

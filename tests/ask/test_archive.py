@@ -10,7 +10,12 @@ from sanderling import command
 from sanderling.ask.archive import ArchivePast
 from sanderling.ask.opened import opened_for
 from sanderling.errors import QueryError, SanderlingError
+from sanderling.plan import last_queries
 from sanderling.plan.planner import Planner
+from sanderling.storage import queries
+from sanderling.storage.archive import Archive
+from sanderling.storage.tend import Tending
+from sanderling.storage.writer import Writer
 from tests.ask.archived import archived, past_of
 from tests.ask.asking import asked, rows_of
 
@@ -75,6 +80,42 @@ def test_a_stream_without_an_archive_has_no_past(planner: Planner) -> None:
         with pytest.raises(QueryError) as e:
             asked(planner, f"SELECT id FROM {times}", ArchivePast({}))
         assert e.value.code == "history.none"
+
+
+def test_a_window_that_begins_before_what_is_kept_is_refused(planner: Planner, tmp_path: Path) -> None:
+    folder = archived(planner, "cars", tmp_path, [24_000_000, 36_000_000], ", keep = '12 seconds'")
+    archiving = planner.archive_of("cars")
+    assert folder is not None and archiving is not None
+    Tending(Writer(folder.folder, archiving)).tend()
+    archive = Archive.open(folder.folder)
+    begin = (archive.kept_from or 0) // 1_000_000
+    assert begin > 20 and archive.has_forgotten
+    window = "SELECT COUNT(*) AS n FROM cars AS OF {} [RANGE 8 SECONDS]"
+    with pytest.raises(QueryError) as e:
+        asked(planner, window.format(begin + 6), past_of(archive))
+    assert e.value.code == "history.not_kept" and f"{begin + 8}" in (e.value.hint or "")
+    assert rows_of(asked(planner, window.format(begin + 8), past_of(archive))) == [(24,)]
+
+
+def test_queries_are_known_where_nothing_runs(planner: Planner, tmp_path: Path) -> None:
+    """Those that follow an object are where it was last."""
+    planner.run_script(
+        "REGISTER QUERY depot AS SELECT id FROM cars INSIDE (0, 0, 4, 4);"
+        "REGISTER QUERY near AS SELECT id FROM cars kNN (3, 6, 1);"
+        "REGISTER QUERY around_anna AS SELECT id FROM cars INSIDE AROUND ('anna', 1)"
+    )
+    archive = archived(planner, "cars", tmp_path)
+    assert archive is not None
+    queries.write(archive.folder, last_queries.rows_of(planner.queries.values(), "cars"))
+    (anna,) = (row for row in archive.last().to_pylist() if row["id"] == "anna")
+    other, past = Planner(), past_of(archive)
+    opened_for(other, [archive.folder])
+    sql = "SELECT name, focal, k, x, y FROM LAST QUERIES ORDER BY name"
+    assert rows_of(asked(other, sql, past)) == [
+        ("around_anna", "anna", None, anna["x"], anna["y"]), ("depot", None, None, 2.0, 2.0),
+        ("near", None, 3, 6.0, 1.0),
+    ]  # fmt: skip
+    assert rows_of(asked(other, "SELECT name FROM LAST QUERIES INSIDE (5, 0, 7, 2)", past)) == [("near",)]
 
 
 def test_an_archive_of_snapshots_is_not_asked_for_more(planner: Planner, tmp_path: Path) -> None:

@@ -73,6 +73,9 @@ CASES: dict[str, list[tuple[Any, ...]]] = {
     "WITH w AS (SELECT id, x FROM cars AS OF 4) SELECT id FROM w ORDER BY x DESC LIMIT 1": [("ben",)],
     "SELECT id FROM cars AS OF 0": [],
     "SELECT name, kind FROM LAST QUERIES WHERE sql LIKE '%depot%'": [("in_depot", "query")],
+    "SELECT name, x, y FROM LAST QUERIES INSIDE (2, 2, 3, 3)": [("in_depot", 2.5, 2.5)],
+    "SELECT name FROM LAST QUERIES INSIDE (3, 3, 9, 9)": [],
+    "SELECT name, k FROM LAST QUERIES kNN (1, 0, 0)": [("in_depot", None)],
 }  # fmt: skip
 
 

@@ -53,6 +53,8 @@ def test_whatever_batches_are_and_however_often_it_begins_anew(
         first, at = mine.delivered + 1, min(len(batches), at + int(random.integers(1, 12)))
         for number in range(first, at):
             mine.deliver(number, batches[number])
+            if number % 5 == 0:  # flushed, being written, or not
+                assert told(mine.archive(), 0, NOON + 4 * HOUR) == plain(table, 0, cuts[number])
         if at == len(batches):
             mine.finish()
             assert mine.done_to == len(batches) - 1

@@ -47,6 +47,9 @@ def test_a_tended_archive_gives_what_it_gave(seed: int, tmp_path: Path) -> None:
     assert len([f for f in archive.files if f.part < "2024-05-01T16"]) == 4, "a file a closed period"
     for at in np.random.default_rng(seed).integers(NOON, to, 8).tolist():
         assert rows(archive.now(at)) == now_of(table, at)
+        box = (-5.0, 2.0, 6.0, 9.5)
+        inside = [r for r in now_of(table, at) if box[0] <= r[2] <= box[2] and box[1] <= r[3] <= box[3]]  # type: ignore[operator]
+        assert sorted(rows(archive.now(at, box)), key=lambda r: str(r[0])) == inside
     for at in archive.keyframes:
         assert archive.keyframe_before(at + 1)[0] == at
         assert sorted(rows(archive.keyframe_before(at)[1]), key=lambda r: str(r[0])) == now_of(table, at)

@@ -19,8 +19,10 @@ from sanderling.ingest.read import read_slice
 from sanderling.ingest.slices import Slicer
 from sanderling.operate.shard.shard import Shard
 from sanderling.plan.build.build import build_plan
+from sanderling.plan.last_queries import ROWS
 from sanderling.route.pack import pack
 from sanderling.settings import Settings
+from sanderling.storage.lately import Bounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +38,14 @@ class FilesPast:
     def now(self, streams: Sequence[Stream]) -> int | None:
         return None
 
-    def upto(self, stream: Stream, last: int | None, reach: int | None) -> Pieces:
+    def upto(
+        self, stream: Stream, last: int | None, reach: int | None, bounds: Bounds | None = None
+    ) -> Pieces:
         """All of it: a reading that comes later may have made another late, but not one of before it."""
         found, pieces = self.pieces(stream)
         return ((piece, read_slice(found, piece)) for piece in pieces)
 
-    def between(self, stream: Stream, first: int, last: int | None) -> pa.Table:
+    def between(self, stream: Stream, first: int, last: int | None, bounds: Bounds | None = None) -> pa.Table:
         found, pieces = self.pieces(stream)
         tables = []
         for readings in accepted(found, pieces):
@@ -52,6 +56,9 @@ class FilesPast:
 
     def last(self, stream: Stream) -> pa.Table:
         raise no_archive(stream)
+
+    def queries(self) -> pa.Table:
+        return ROWS.empty_table()
 
     def snapshot(self, stream: Stream, last: int) -> tuple[int, Pieces]:
         raise no_archive(stream)

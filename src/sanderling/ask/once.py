@@ -85,10 +85,13 @@ class Once:
             rows = self.plan.templates()[self.template].schema().empty_table()
         return rows.select(names).rename_columns(shown).combine_chunks()
 
+    def told(self) -> pa.Table:
+        """All signed rows, as shards and merge partitions tell them."""
+        return pa.concat_tables([self.plan.templates()[self.template].schema().empty_table(), *self._rows])
+
     def updates_from(self, first: int) -> pa.Table:
         """What was told from this tick on: tick, sign, the columns of the query, and the tick as `__ts`."""
-        schema = self.plan.templates()[self.template].schema()
-        told = pa.concat_tables([schema.empty_table(), *self._rows])
+        told = self.told()
         told = told.filter(pa.array(told.column("tick").to_numpy() >= first))
         shown = by_places(len(self.outputs))
         named = told.select(["tick", "sign", *shown]).rename_columns(

@@ -11,9 +11,10 @@ from sanderling.language.statements import CreateStream
 from sanderling.plan.planner import Planner
 from sanderling.storage.about import NAME
 from sanderling.storage.archive import Archive
+from sanderling.storage.place import exists, place_of
 
 
-def opened_for(planner: Planner, named: Iterable[Path] = (), script: str = "") -> dict[str, Archive]:
+def opened_for(planner: Planner, named: Iterable[str | Path] = (), script: str = "") -> dict[str, Archive]:
     """By the folded name of a stream. Of a named one the stream is declared too, if it is not yet, and a
     script that is run later does not do it.
 
@@ -22,7 +23,7 @@ def opened_for(planner: Planner, named: Iterable[Path] = (), script: str = "") -
     found: dict[str, Archive] = {}
     for stream in planner.streams.values():
         archiving = planner.archive_of(stream.name)
-        if archiving is not None and stream.path is None and (Path(archiving.path) / NAME).exists():
+        if archiving is not None and stream.path is None and exists(place_of(archiving.path) / NAME):
             found[stream.name.casefold()] = Archive.open(archiving.path)
     for path in named:
         archive = Archive.open(path)

@@ -121,7 +121,8 @@ def _time(value: Value, text: str) -> int:
 
 def _rows_of(name: str, known: Planner, when: When, span: Span, text: str) -> RowsOf:
     if when.is_last and name.upper() == LAST_QUERIES and name not in known.streams:
-        return RowsOf(name, rows_stream(name, LAST_COLUMNS, 1), None)
+        is_globe = bool(known.streams.values()) and all(s.is_globe for s in known.streams.values())
+        return RowsOf(name, rows_stream(name, LAST_COLUMNS, 1, is_globe=is_globe), None)
     stream, member = known.streams.get(name), known.queries.get(name)
     if stream is not None:
         place = stream.x, stream.y
@@ -139,7 +140,10 @@ def _rows_of(name: str, known: Planner, when: When, span: Span, text: str) -> Ro
 
 LAST_COLUMNS = tuple(
     Column(name, TYPES[kind])
-    for name, kind in (("name", "STRING"), ("kind", "STRING"), ("begun", "TIMESTAMP"), ("sql", "STRING"))
+    for name, kind in (
+        ("name", "STRING"), ("kind", "STRING"), ("stream", "STRING"), ("begun", "TIMESTAMP"),
+        ("sql", "STRING"), ("focal", "STRING"), ("k", "BIGINT"), ("x", "DOUBLE"), ("y", "DOUBLE"),
+    )
 )  # fmt: skip
 
 

@@ -19,6 +19,7 @@ from sanderling.plan.listing import Listing
 from sanderling.plans.plan import Plan, StreamPlan
 from sanderling.storage.about import NAME
 from sanderling.storage.archive import Archive
+from sanderling.storage.place import exists, is_address, place_of
 
 OPTIONS = ("path", "flush", "sample", "snapshot", "keep", "detail", "late")
 MINUTE_US, HOUR_US = 60_000_000, 3_600_000_000
@@ -77,14 +78,14 @@ class Archives:
         if path is None:
             message, hint = "an archive needs a path", "WITH (path = 'a folder')"
             raise declarations.refuse("query.missing_option", message, hint, statement.name.span)
-        if "://" in path:
-            message, hint = "an archive is in a folder of this machine", "path = 'past/vehicles'"
+        if is_address(path) and self._data is not None:
+            message, hint = f"{path} leads out of the data folder", "path = 'past/vehicles'"
             raise declarations.refuse("query.bad_option", message, hint, options["path"].span)
         flush = declarations.multiple_option(options, "flush", MINUTE_US, stream.tick_us, "the tick")
         snapshot = declarations.multiple_option(options, "snapshot", HOUR_US, flush, "flush")
         keep = declarations.duration_option(options, "keep", 0) if "keep" in options else None
         return Archiving(
-            name, stream, place_to_write(path, self._data), flush, snapshot,
+            name, stream, path if is_address(path) else place_to_write(path, self._data), flush, snapshot,
             declarations.count_option(options, "sample", 1), keep,
             declarations.word_option(options, "detail", DETAILS),
             declarations.word_option(options, "late", LATE),
@@ -149,7 +150,7 @@ def shown(archives: Iterable[Archiving]) -> Listing:
 def described(archiving: Archiving) -> Listing:
     """DESCRIBE ARCHIVE: what is on disk, whoever wrote it."""
     title, columns = f"archive {archiving.name}", ("property", "value")
-    if not (Path(archiving.path) / NAME).exists():
+    if not exists(place_of(archiving.path) / NAME):
         return Listing(title, columns, (("stream", archiving.stream.name), ("archived up to", "nothing yet")))
     archive = Archive.open(archiving.path)
     files, (begin, end) = archive.files, (archive.kept_from, archive.archived_to)

@@ -17,6 +17,8 @@ from sanderling.clock import NOTHING_YET, show_time
 from sanderling.errors import QueryError
 from sanderling.ingest.letters import LETTERS
 from sanderling.ingest.read import Ingested
+from sanderling.plan.last_queries import ROWS
+from sanderling.storage.lately import Bounds
 
 
 @dataclass(slots=True)
@@ -32,7 +34,9 @@ class KeptByShards:
         self._kept = {name: [batch for batch in told if batch.stream == name] for name in names}
         return max(batch.closed_to for batch in told)
 
-    def upto(self, stream: Stream, last: int | None, reach: int | None) -> Pieces:
+    def upto(
+        self, stream: Stream, last: int | None, reach: int | None, bounds: Bounds | None = None
+    ) -> Pieces:
         kept = self._kept[stream.name]
         closed_to = max((batch.closed_to for batch in kept), default=NOTHING_YET)
         if last is not None and last < closed_to:
@@ -45,11 +49,14 @@ class KeptByShards:
         tables = [batch.table for batch in kept if batch.table.num_rows]
         return [(_PIECE, _ingested(pa.concat_tables(tables)))] if tables else []
 
-    def between(self, stream: Stream, first: int, last: int | None) -> pa.Table:
+    def between(self, stream: Stream, first: int, last: int | None, bounds: Bounds | None = None) -> pa.Table:
         raise none_kept(stream, "a window has what it holds: FROM stream [RANGE 10 MINUTES]")
 
     def last(self, stream: Stream) -> pa.Table:
         raise no_archive(stream)
+
+    def queries(self) -> pa.Table:
+        return ROWS.empty_table()
 
     def snapshot(self, stream: Stream, last: int) -> tuple[int, Pieces]:
         raise no_archive(stream)

@@ -93,7 +93,7 @@ def _stream(
     layout = Layout(plan, plans, runtime.shards, runtime.work, options.settings, is_living=False)
     watched, is_told = source.watched(options.settings), False
     show = options.progress or (lambda status: None)
-    with archives_of(plan, runtime.work) as archives:
+    with archives_of(plan, runtime.work, options.queries) as archives:
         try:
             with runtime.in_our_words(runtime.log if options.checkpoint else None):
                 query = runtime.start(layout, [source], [sink, *archives.sinks], TRIGGER)

@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -28,6 +28,7 @@ from sanderling.errors import ConfigError
 from sanderling.figures.figures import Tally
 from sanderling.figures.laps import Laps
 from sanderling.ingest.files import SourceFile
+from sanderling.plan.many.cohorts import Member
 from sanderling.plans.plan import Plan
 from sanderling.route.controls import told_seconds
 from sanderling.settings import Settings
@@ -69,6 +70,7 @@ class RunOptions:
     on_batch: Callable[[BatchTime], object] | None = None
     data: Path | None = None  # a folder that no path leads out of
     states: Mapping[str, type] = field(default_factory=dict)  # of patterns, by name, that the program brings
+    queries: Sequence[Member] = ()  # that archives are told of
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +178,7 @@ def _stream(
     runtime = Runtime(work, options.master, shards, given)
     show(Status(STARTING))
     runtime.start_spark()  # which may be interrupted
-    with archives_of(plan, work) as archives, held_signals() as is_stopping:
+    with archives_of(plan, work, options.queries) as archives, held_signals() as is_stopping:
         started = time.monotonic()
         is_read = False
         try:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from sanderling.catalog import Archiving, Column, Stream, Written
 from sanderling.errors import StateError
-from sanderling.state.sealed import write_atomically
+from sanderling.storage.place import Place, read_whole, write_whole
 from sanderling.types import TYPES
 
 FORMAT = 1
@@ -50,8 +49,8 @@ class About:
         """What the column of periods is called, which is in the names of folders."""
         return free_name(PERIOD, self.stream)
 
-    def write(self, folder: Path) -> None:
-        write_atomically(folder / NAME, json.dumps(self._said(), indent=1).encode() + b"\n")
+    def write(self, folder: Place) -> None:
+        write_whole(folder / NAME, json.dumps(self._said(), indent=1).encode() + b"\n")
 
     def _said(self) -> dict[str, Any]:
         said = asdict(replace(self.archiving, stream=None))  # type: ignore[arg-type]
@@ -64,10 +63,10 @@ class About:
         return {**said, "format": FORMAT, "stream": {**stream, "columns": columns}, "grid": grid}
 
     @classmethod
-    def read(cls, folder: Path) -> About:
+    def read(cls, folder: Place) -> About:
         path = folder / NAME
         try:
-            said = json.loads(path.read_text())
+            said = json.loads(read_whole(path))
         except FileNotFoundError as e:
             raise StateError(
                 "history.none", f"there is no archive in {folder}", "name the folder that about.json is in"
@@ -106,5 +105,5 @@ def free_name(name: str, stream: Stream) -> str:
     return name
 
 
-def broken(path: Path, why: str) -> StateError:
+def broken(path: Place, why: str) -> StateError:
     return StateError("history.broken", f"{path} cannot be read: {why}", "bring the archive back from a copy")

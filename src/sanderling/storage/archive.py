@@ -4,11 +4,13 @@ past/vehicles/  about.json     what it is of                                   (
                 readings/      period=2024-05-01T08/…parquet   what counted, in blocks
                 snapshots/     at=2024-05-01T08/…parquet       keyframes
                 last/          each object's last reading      late/   what came too late, if it is kept
+                queries.parquet   the queries that read the stream, as at the last flush
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,21 +18,27 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from sanderling.arrays import Bools, float64_of, int64_of
+from sanderling.arrays import F64, I64, Bools, flat, float64_of, int64_of
 from sanderling.batches import TS
 from sanderling.catalog import Stream
-from sanderling.clock import show_time
+from sanderling.clock import NOTHING_YET, show_time
 from sanderling.errors import StateError
+from sanderling.storage import queries
 from sanderling.storage.about import About
 from sanderling.storage.delta import File, Files
 from sanderling.storage.geoparquet import Form
 from sanderling.storage.keyframes import in_order, last_of_each, moved_on, without_gone
-from sanderling.storage.periods import time_in
+from sanderling.storage.lately import Bounds, Piece, last_in
+from sanderling.storage.periods import begin_of, time_in
+from sanderling.storage.place import Place, opened, place_of
 from sanderling.storage.tables import BASE, DELTA, SEEN, Tables
 
-Bounds = tuple[float, float, float, float]  # x1, y1, x2, y2; edges belong to it
 # What commits tell beside files, in microseconds.
 ARCHIVED_TO, KEPT_FROM = "archived_to", "kept_from"
+
+
+# So many row groups are read together: two million readings.
+AT_ONCE = 16
 
 
 class Group(NamedTuple):
@@ -40,6 +48,7 @@ class Group(NamedTuple):
     last: int
     file: File
     number: int
+    rows: int
 
 
 class Archive:
@@ -49,18 +58,21 @@ class Archive:
       one version  compaction and retention beside it change nothing that it gives
       order        readings come by time, and at one time by key, each once
       whole ticks  up to `archived_to` everything is there, behind it nothing
+      no seam      what is in no file yet is each reading once, like the rest (tests/storage/test_flusher.py)
     """
 
-    def __init__(self, folder: Path, about: About):
+    def __init__(self, folder: Place, about: About):
         self.folder, self.about = folder, about
         self.tables = Tables(folder, about)
         self.form: Form = self.tables.form
+        self._behind: pa.Table | None = None  # what is not in files yet, and up to which tick that is all
+        self._to: int | None = None
         self.refresh()
 
     @classmethod
     def open(cls, path: str | Path) -> Archive:
-        """Of the folder that about.json is in. `history.none`: there is none."""
-        folder = Path(path)
+        """Of the folder, or the address, that about.json is in. `history.none`: there is none."""
+        folder = place_of(path)
         return cls(folder, About.read(folder))
 
     def refresh(self) -> None:
@@ -71,6 +83,18 @@ class Archive:
         self.keyframes: dict[int, list[File]] = {}  # by time
         for file in self.tables.snapshots.all():
             self.keyframes.setdefault(time_in(file.part), []).append(file)
+
+    def going_on(self, readings: Iterable[pa.Table], up_to: int) -> Archive:
+        """With all readings up to this tick, though some of them are in no file yet; what is in files may be
+        among them."""
+        done = self.archived_to
+        if done is None or up_to > done:
+            tables = [table.select(self.schema.names) for table in readings]
+            behind = pa.concat_tables([self.schema.empty_table(), *tables])
+            ts = int64_of(behind, TS)
+            is_new = ts <= up_to if done is None else (ts > done) & (ts <= up_to)
+            self._behind, self._to = in_order(behind.filter(pa.array(is_new)), self.stream.key), up_to
+        return self
 
     # ----- what there is
 
@@ -91,12 +115,20 @@ class Archive:
     @property
     def archived_to(self) -> int | None:
         """The last tick that is in; None: nothing is yet."""
-        return self.tables.readings.told(ARCHIVED_TO)
+        return self.tables.readings.told(ARCHIVED_TO) if self._to is None else self._to
 
     @property
     def kept_from(self) -> int | None:
         """From this time on (it included) any time can be asked for; None: nothing is there yet."""
-        return self.tables.readings.told(KEPT_FROM)
+        told = self.tables.readings.told(KEPT_FROM)
+        if told is None and self._behind is not None and self._behind.num_rows:
+            return begin_of(self._behind.column(TS)[0].as_py(), self.about.archiving.snapshot_us)
+        return told
+
+    @property
+    def has_forgotten(self) -> bool:
+        """Whether there was something before `kept_from`."""
+        return self.kept_from in self.keyframes
 
     @property
     def files(self) -> Sequence[File]:
@@ -138,12 +170,58 @@ class Archive:
             table = self._of(cluster, after, up_to, bounds, keys)
             if table.num_rows:
                 yield from in_order(table, self.stream.key).to_batches()
+        if self._behind is not None:
+            behind = self._that_are(self._behind, after, up_to, bounds, keys)
+            if behind.num_rows:
+                yield from behind.combine_chunks().to_batches()
 
-    def now(self, time: int) -> pa.Table:
-        """Each present object's last reading as at the end of the tick `time`, those that are stale too."""
+    def scattered(self, after: int, up_to: int, bounds: Bounds | None = None) -> Iterator[pa.Table]:
+        """The same in no order, many together: for who sorts them anyway."""
+        groups = list(self._groups(after, up_to, bounds))
+        for some in _runs(groups):
+            yield self._of(some, after, up_to, bounds, None)
+        if self._behind is not None:
+            yield self._that_are(self._behind, after, up_to, bounds, None)
+
+    def now(self, time: int, bounds: Bounds | None = None) -> pa.Table:
+        """Each present object's last reading as at the end of the tick `time`, those that are stale too.
+
+        `bounds`: only those whose place is in this box; in no order.
+        """
+        if bounds is not None:
+            return self._now_in(time, bounds)
         at, keyframe = self.keyframe_before(time)
-        tables = (pa.Table.from_batches([batch]) for batch in self.readings(at, time))
-        return moved_on(keyframe, tables, self.stream)
+        return moved_on(keyframe, self.scattered(at, time), self.stream)
+
+    def _now_in(self, time: int, bounds: Bounds) -> pa.Table:
+        """Of whoever was elsewhere all the time nothing is read but key, time and place."""
+        at, keyframe = self.keyframe_before(time)
+        whole = [keyframe, *([] if self._behind is None else [self._behind])]
+        whole = [self._that_are(table, NOTHING_YET, time, None, None) for table in whole]
+        pieces = [
+            Piece(flat(t.column(self.stream.key)), int64_of(t, TS), self.are_in(t, bounds)) for t in whole
+        ]
+        groups = list(self._groups(at, time, None))
+        for group, (key, ts, x, y) in zip(groups, self._narrow(groups), strict=True):
+            is_in = (x >= bounds[0]) & (y >= bounds[1]) & (x <= bounds[2]) & (y <= bounds[3])
+            is_now = (ts > at) & (ts <= time)
+            if group.last > time or group.first <= at:
+                key, ts, is_in = key.filter(pa.array(is_now)), ts[is_now], is_in[is_now]
+            pieces.append(Piece(key, ts, is_in))
+        found = [self.schema.empty_table()]
+        for number, rows in last_in(pieces):
+            if number < len(whole):
+                table = whole[number]
+            else:
+                table = self._of([groups[number - len(whole)]], at, time, None, None)
+            found.append(table.take(pa.array(rows)))
+        return without_gone(pa.concat_tables(found), self.stream)
+
+    def _narrow(self, groups: Sequence[Group]) -> Iterator[tuple[pa.Array, I64, F64, F64]]:
+        """Key, time and place, group by group."""
+        for some in _runs(groups):
+            path = self.tables.readings.path_of(some[0].file)
+            yield from self.form.narrow(path, [group.number for group in some])
 
     def last(self, bounds: Bounds | None = None) -> pa.Table:
         """Level 2: each present object's last reading as at the last flush, in order of key.
@@ -162,9 +240,14 @@ class Archive:
         is_newer = pc.is_in(older.column(key), value_set=newer.column(key).combine_chunks())
         found = pa.concat_tables([newer, older.filter(pc.invert(is_newer))]).drop_columns([SEEN])
         found = last_of_each(without_gone(found, self.stream), key)
-        return found if bounds is None else found.filter(pa.array(self._is_in(found, bounds)))
+        return found if bounds is None else found.filter(pa.array(self.are_in(found, bounds)))
 
-    def _is_in(self, table: pa.Table, bounds: Bounds) -> Bools:
+    def queries(self) -> pa.Table | None:
+        """Level 2 of queries: those that read the stream, as at the last flush; None: nobody told of any."""
+        return queries.read(self.folder)
+
+    def are_in(self, table: pa.Table, bounds: Bounds) -> Bools:
+        """By row whether its place is in a box."""
         x, y = (float64_of(table, name) for name in (self.stream.x, self.stream.y))
         is_in: Bools = (x >= bounds[0]) & (y >= bounds[1]) & (x <= bounds[2]) & (y <= bounds[3])
         return is_in
@@ -194,13 +277,13 @@ class Archive:
 
     def groups_of(self, file: File) -> Iterator[Group]:
         """Its row groups, by what the footer says of their times."""
-        with pq.ParquetFile(self.tables.readings.path_of(file)) as opened:
-            meta = opened.metadata
+        with opened(self.tables.readings.path_of(file)) as source, pq.ParquetFile(source) as parquet:
+            meta = parquet.metadata
         names = [meta.schema.column(i).path for i in range(meta.num_columns)]
         at = names.index(self.form.time)
         for number in range(meta.num_row_groups):
             stats = meta.row_group(number).column(at).statistics
-            yield Group(stats.min_raw, stats.max_raw, file, number)
+            yield Group(stats.min_raw, stats.max_raw, file, number, meta.row_group(number).num_rows)
 
     def _of(
         self, groups: Sequence[Group], after: int, up_to: int, bounds: Bounds | None, keys: pa.Array | None
@@ -211,10 +294,15 @@ class Archive:
         table = pa.concat_tables(
             [self._read(self.tables.readings, file, numbers) for file, numbers in by_file.items()]
         )
+        return self._that_are(table, after, up_to, bounds, keys)
+
+    def _that_are(
+        self, table: pa.Table, after: int, up_to: int, bounds: Bounds | None, keys: pa.Array | None
+    ) -> pa.Table:
         ts = int64_of(table, TS)
         is_it = (ts > after) & (ts <= up_to)
         if bounds is not None:
-            is_it &= self._is_in(table, bounds)
+            is_it &= self.are_in(table, bounds)
         if keys is not None:
             is_it &= pc.is_in(table.column(self.stream.key), value_set=keys).to_numpy()
         return table if is_it.all() else table.filter(pa.array(is_it))
@@ -235,6 +323,14 @@ def clusters(groups: Sequence[Group]) -> Iterator[list[Group]]:
         found.append(group)
     if found:
         yield found
+
+
+def _runs(groups: Sequence[Group]) -> Iterator[list[Group]]:
+    """Some groups of one file at a time."""
+    for _, mine in groupby(groups, key=lambda group: group.file):
+        run = list(mine)
+        for first in range(0, len(run), AT_ONCE):
+            yield run[first : first + AT_ONCE]
 
 
 def _meet(a: Bounds, b: Bounds) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sanderling.arrays import F64, I64, float64_of, int64_of, key_ranks
+from sanderling.arrays import F64, I64, float64_of, int64_of, key_ranks, order_of
 from sanderling.batches import TS
 from sanderling.clock import tick_ends
 from sanderling.storage.about import About, Grid
@@ -63,10 +63,8 @@ def sorted_by_space(readings: pa.Table, ts: I64, blocks: I64, about: About) -> I
     stream, grid = about.stream, about.grid
     x, y = float64_of(readings, stream.x), float64_of(readings, stream.y)
     cells = np.zeros(len(ts), np.int64) if grid is None else cells_of(x, y, grid)
-    # One column instead of two: blocks of a flush are fewer than 2**31, and so are cells.
-    first = blocks.min() if len(blocks) else 0
-    places = (blocks - first) // about.archiving.flush_us << 32 | cells
-    return np.asarray(np.lexsort((ts, key_ranks(readings.column(stream.key)), places)), np.int64)
+    numbers = (blocks - (blocks.min() if len(blocks) else 0)) // about.archiving.flush_us
+    return order_of(numbers, cells, key_ranks(readings.column(stream.key)), ts)
 
 
 def cells_of(x: F64, y: F64, grid: Grid) -> I64:

@@ -21,6 +21,7 @@ from deltalake.exceptions import DeltaError
 from deltalake.transaction import AddAction, RemoveAction
 
 from sanderling.errors import StateError
+from sanderling.storage.place import Place, make
 
 # Files that no version names any more are kept for so long: somebody may be reading that version.
 KEPT_US = 3_600_000_000
@@ -50,7 +51,7 @@ class Files:
     one version  whoever opened it goes on seeing what was there then
     """
 
-    def __init__(self, folder: Path, part_column: str, time_column: str, geometry: str):
+    def __init__(self, folder: Place, part_column: str, time_column: str, geometry: str):
         self.folder, self.part_column = folder, part_column
         self._time, self._geometry = time_column, geometry
         self._turn = threading.Lock()
@@ -58,12 +59,14 @@ class Files:
 
     @property
     def exists(self) -> bool:
-        return (self.folder / "_delta_log").is_dir()
+        if isinstance(self.folder, Path):
+            return (self.folder / "_delta_log").is_dir()
+        return self._table is not None or DeltaTable.is_deltatable(str(self.folder))
 
     def create(self, schema: pa.Schema) -> None:
         """With nothing in it, if there is none yet."""
         if not self.exists:
-            self.folder.mkdir(parents=True, exist_ok=True)
+            make(self.folder)
             whole = pa.schema([*schema.remove_metadata(), pa.field(self.part_column, pa.string())])
             DeltaTable.create(
                 str(self.folder), whole, mode="ignore", partition_by=[self.part_column],
@@ -113,7 +116,7 @@ class Files:
             (known[0], known[1], known[2], known[3]) if len(known) == 4 else None,
         )  # fmt: skip
 
-    def path_of(self, file: File) -> Path:
+    def path_of(self, file: File) -> Place:
         return self.folder / file.path
 
     def commit(
@@ -185,7 +188,7 @@ def _iso(us: int) -> str:
     return f"{np.datetime64(us, 'us')}Z"
 
 
-def _broken(folder: Path, why: str) -> StateError:
+def _broken(folder: Place, why: str) -> StateError:
     return StateError(
         "history.broken", f"{folder} cannot be read: {why}", "bring the archive back from a copy"
     )

@@ -18,6 +18,8 @@ from sanderling.arrays import int64_of
 from sanderling.batches import TS, Batch, Kind
 from sanderling.clock import NOTHING_YET
 from sanderling.state import crash
+from sanderling.storage import queries
+from sanderling.storage.archive import Archive
 from sanderling.storage.last import LastStore
 from sanderling.storage.late import LateReadings
 from sanderling.storage.tend import Tending
@@ -27,7 +29,7 @@ from sanderling.storage.writer import Writer
 MOST_BYTES = 64 << 20
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Flush:
     """What is written by one commit."""
 
@@ -67,6 +69,7 @@ class Flusher:
       once     what was told is in the archive once, whenever we are killed
       whole    the archive ends with a tick that has closed
       bounded  one flush is written while the next one fills; then the courier waits
+      now      `archive` has all that was delivered, in files or not
     """
 
     def __init__(self, writer: Writer, run: str, step_back: Callable[[], None] = lambda: None):
@@ -80,6 +83,11 @@ class Flusher:
         to = writer.archived_to
         self._closed_to, self._flushed_to = NOTHING_YET, NOTHING_YET if to is None else to
         self._waiting = Waiting()
+        self._turn = threading.Lock()  # of those who look at what waits
+        self._writing: list[Flush] = []  # handed over, and not in files yet
+        # Those that read the stream, as rows: asked for by the thread that writes, when there are others.
+        self.queries: Callable[[], pa.Table] | None = None
+        self._kept_queries: Callable[[], pa.Table] | None = None
         self._queue: queue.Queue[Flush | None] = queue.Queue(1)
         self._failure: BaseException | None = None
         self._thread = threading.Thread(target=self._write_all, name="archive", daemon=True)
@@ -89,12 +97,14 @@ class Flusher:
 
     def deliver(self, number: int, batches: list[Batch]) -> None:
         mine = [b for b in batches if b.stream == self.stream.name]
-        for batch in (b for b in mine if b.kind == Kind.ARCHIVED):
-            self._waiting.add(number, batch.table)
+        with self._turn:
+            for batch in (b for b in mine if b.kind == Kind.ARCHIVED):
+                self._waiting.add(number, batch.table)
+            closed = (b.closed_to for b in mine if b.kind == Kind.COUNTS)
+            self._closed_to = max([self._closed_to, *closed])
+            self.delivered = number
         for batch in (b for b in mine if b.kind == Kind.LATE_READINGS):
             self._late.add(number, batch.table)
-        self._closed_to = max([self._closed_to, *(b.closed_to for b in mine if b.kind == Kind.COUNTS)])
-        self.delivered = number
         if self._closed_to != NOTHING_YET:
             flush_us = self.writer.about.archiving.flush_us
             is_much = self._waiting.bytes > MOST_BYTES
@@ -105,9 +115,24 @@ class Flusher:
         if up_to <= self._flushed_to and not (is_end and self._late.are_waiting):
             return
         self._flushed_to = up_to
-        taken = self._waiting.take(up_to)
-        left = min((batch for batch, _ in self._waiting.tables), default=self.delivered + 1)
-        self._put(Flush(taken, up_to, left - 1, self._late.take(left - 1)))
+        with self._turn:
+            taken = self._waiting.take(up_to)
+            left = min((batch for batch, _ in self._waiting.tables), default=self.delivered + 1)
+            flush = Flush(taken, up_to, left - 1, self._late.take(left - 1))
+            self._writing.append(flush)
+        self._put(flush)
+
+    # ----- for who asks, from any thread
+
+    def archive(self) -> Archive:
+        """All that was delivered so far."""
+        with self._turn:
+            tables = [t for flush in self._writing for t in flush.tables]
+            tables += [table for _, table in self._waiting.tables]
+            closed_to = self._closed_to
+        # Later than what waits: what has been written meanwhile is in both, and counts once.
+        archive = Archive(self.writer.folder, self.writer.about)
+        return archive if closed_to == NOTHING_YET else archive.going_on(tables, closed_to)
 
     def _put(self, flush: Flush | None) -> None:
         while self._failure is None:
@@ -140,6 +165,8 @@ class Flusher:
                 if self._failure is None:
                     with self.writer.turn:
                         self._write(flush)
+                        with self._turn:
+                            self._writing.remove(flush)
                         tending.tend()
             except BaseException as e:  # whoever delivers the next batch, or waits for the end, is told
                 self._failure = e
@@ -149,5 +176,13 @@ class Flusher:
         self._late.write(flush.late, flush.batch)
         archived = self.writer.append(flush.tables, flush.up_to, {self._run: flush.batch})
         self._last.add([archived], flush.up_to)
+        self._keep_queries()
         crash.point("archive-before-forget")
         self.done_to = flush.batch
+
+    def _keep_queries(self) -> None:
+        """Where they have changed since the last flush."""
+        asked = self.queries
+        if asked is not None and asked is not self._kept_queries:
+            queries.write(self.writer.folder, asked())
+            self._kept_queries = asked

@@ -8,19 +8,20 @@ A place that is no DOUBLE stays as it is and has its point beside it; so has a t
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from itertools import chain, pairwise
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from sanderling.arrays import flat
+from sanderling.arrays import F64, I64, flat
 from sanderling.batches import TS
 from sanderling.catalog import Stream
 from sanderling.storage.delta import File
+from sanderling.storage.place import Place, bytes_of, opened, written
 
 POINT = pa.struct([("x", pa.float64()), ("y", pa.float64())])
 TIME = pa.timestamp("us", "UTC")
@@ -114,51 +115,95 @@ class Form:
         said = {"version": "1.1.0", "primary_column": self.geometry, "columns": {self.geometry: column}}
         return json.dumps(said)
 
-    def read(self, path: Path, groups: list[int] | None = None) -> pa.Table:
+    def read(self, path: Place, groups: list[int] | None = None) -> pa.Table:
         """A file as it was written, or some of its row groups."""
-        with pq.ParquetFile(path) as opened:
-            return self.unpacked(opened.read() if groups is None else opened.read_row_groups(groups))
+        with opened(path) as source, pq.ParquetFile(source) as file:
+            return self.unpacked(file.read() if groups is None else file.read_row_groups(groups))
 
-    def row_groups(self, path: Path) -> Iterator[pa.Table]:
+    def narrow(self, path: Place, groups: list[int]) -> Iterator[tuple[pa.Array, I64, F64, F64]]:
+        """Of row groups key, time and place; keys that are texts as a dictionary."""
+        key = self.stream.key
+        as_dictionary = [key] if self._type(key) == "STRING" else []
+        with opened(path) as source, pq.ParquetFile(source, read_dictionary=as_dictionary) as file:
+            columns = [key, self.time, self.geometry]
+            edges = np.cumsum([0, *(file.metadata.row_group(n).num_rows for n in groups)])
+            table = file.read_row_groups(groups, columns=columns)
+        for first, end in pairwise(edges.tolist()):
+            mine = table.slice(first, end - first)
+            keys = mine.column(key)
+            point = flat(mine.column(self.geometry))
+            x, y = (
+                np.asarray(pc.struct_field(point, axis).to_numpy(zero_copy_only=False)) for axis in (0, 1)
+            )
+            yield (
+                keys.chunk(0) if keys.num_chunks == 1 else flat(keys.unify_dictionaries()),
+                np.asarray(mine.column(self.time).cast(TIME).cast(pa.int64()).to_numpy(), np.int64), x, y,
+            )  # fmt: skip
+
+    def row_groups(self, path: Place) -> Iterator[pa.Table]:
         """A file one row group after the other."""
-        with pq.ParquetFile(path) as opened:
-            for number in range(opened.metadata.num_row_groups):
-                yield self.unpacked(opened.read_row_group(number))
+        with opened(path) as source, pq.ParquetFile(source) as file:
+            for number in range(file.metadata.num_row_groups):
+                yield self.unpacked(file.read_row_group(number))
 
-    def write(self, folder: Path, path: str, part: str, groups: Iterable[pa.Table]) -> File:
+    def write(self, folder: Place, path: str, part: str, groups: Iterable[pa.Table]) -> File:
         """Tables of readings, each in row groups of its own; safely on disk when this returns."""
         full = folder / path
-        full.parent.mkdir(parents=True, exist_ok=True)
         rows, seen = 0, Extent(self.geometry, self.time)
-        with open(full, "wb") as file:
-            with pq.ParquetWriter(file, self.stored, **self._written_as()) as writer:
-                for group in groups:
-                    packed = self.packed(group)
+        tables = map(self.packed, groups)
+        first = next(tables, self.stored.empty_table())
+        with written(full) as file, pq.ParquetWriter(file, self.stored, **self._written_as(first)) as writer:
+            for packed in chain([first], tables):
+                if packed.num_rows:
                     writer.write_table(packed, row_group_size=ROW_GROUP)
-                    seen.add(packed)
-                    rows += packed.num_rows
-                writer.add_key_value_metadata({"geo": self.metadata(seen.bounds)})
-            file.flush()
-            os.fsync(file.fileno())
-        return File(path, part, rows, full.stat().st_size, seen.first, seen.last, seen.bounds)
+                seen.add(packed)
+                rows += packed.num_rows
+            writer.add_key_value_metadata({"geo": self.metadata(seen.bounds)})
+        return File(path, part, rows, bytes_of(full), seen.first, seen.last, seen.bounds)
 
-    def _written_as(self) -> dict[str, object]:
-        """Encodings that are short for readings in order of cell and key (tests/storage/test_size.py)."""
+    def _written_as(self, first: pa.Table) -> dict[str, object]:
+        """Encodings that are short for readings in order of cell and key (tests/storage/test_size.py).
+
+        By the first of them: a dictionary of what is mostly there once is longer, and takes three times
+        as long to write.
+        """
         plain = {self.time: "DELTA_BINARY_PACKED"}
-        dictionaries = [n for n in _leaves(self.stored) if n not in plain]
+        dictionaries = [name for name, column in _leaves(first) if name not in plain and _is_repeated(column)]
         return {
             "compression": "zstd", "use_dictionary": dictionaries, "column_encoding": plain,
             "store_schema": False, "write_page_index": False,
         }  # fmt: skip
 
 
-def _leaves(schema: pa.Schema) -> list[str]:
+def _leaves(table: pa.Table) -> Iterator[tuple[str, pa.ChunkedArray | pa.Array]]:
     """The columns that Parquet has."""
-    return [
-        f"{field.name}.{child.name}" if child is not None else field.name
-        for field in schema
-        for child in (list(field.type) if pa.types.is_struct(field.type) else [None])
-    ]
+    for field in table.schema:
+        column = table.column(field.name)
+        if pa.types.is_struct(field.type):
+            whole = flat(column)
+            for number, child in enumerate(field.type):
+                yield f"{field.name}.{child.name}", pc.struct_field(whole, number)
+        else:
+            yield field.name, column
+
+
+SAMPLE = 8192
+
+
+def _is_repeated(column: pa.ChunkedArray | pa.Array) -> bool:
+    """Whether a row group has most values several times: a guess, by how often some of them come."""
+    n = min(len(column), ROW_GROUP)
+    if not pa.types.is_floating(column.type) and not pa.types.is_integer(column.type):
+        return True
+    values = column.slice(0, n)
+    if n > SAMPLE:
+        values = values.take(pa.array(np.linspace(0, n - 1, SAMPLE).astype(np.int64)))
+    _, counts = np.unique(values.drop_null().to_numpy(zero_copy_only=False), return_counts=True)
+    once, twice = int((counts == 1).sum()), int((counts == 2).sum())
+    if n <= SAMPLE or not once:
+        return len(counts) < n / 2
+    # How many there are that the sample has not seen (Chao 1984).
+    return len(counts) + once * (once - 1) / 2 / (twice + 1) < n / 2
 
 
 class Extent:

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sanderling.arrays import I64, int64_of, key_ranks
+from sanderling.arrays import I64, int64_of, key_ranks, order_of
 from sanderling.batches import TS
 from sanderling.catalog import Stream
 
@@ -30,7 +30,7 @@ def last_of_each(readings: pa.Table, key: str) -> pa.Table:
 
 
 def _last_rows(keys: I64, ts: I64) -> I64:
-    order = np.lexsort((ts, keys))
+    order = order_of(keys, ts)
     is_last = np.r_[keys[order][1:] != keys[order][:-1], True] if len(order) else np.empty(0, np.bool_)
     return np.asarray(order[is_last], np.int64)
 
@@ -44,5 +44,5 @@ def without_gone(readings: pa.Table, stream: Stream) -> pa.Table:
 
 def in_order(readings: pa.Table, key: str) -> pa.Table:
     """By time, and at one time by key."""
-    order = pc.sort_indices(readings, sort_keys=[(TS, "ascending"), (key, "ascending")])
-    return readings.take(order).combine_chunks()
+    ranks = key_ranks(readings.column(key)) if readings.num_rows else np.empty(0, np.int64)
+    return readings.take(pa.array(order_of(int64_of(readings, TS), ranks))).combine_chunks()

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sanderling.arrays import I64, Bools, int64_of, key_ranks
+from sanderling.arrays import I64, Bools, int64_of, key_ranks, order_of
 from sanderling.batches import TS
 from sanderling.state import crash
 from sanderling.storage.archive import ARCHIVED_TO, Archive
@@ -73,11 +73,11 @@ class LastStore:
     def _sampled(self, readings: pa.Table) -> pa.Table:
         """Each object's last reading that is to be kept, if it has one."""
         stream = self._about.stream
-        order = np.lexsort((int64_of(readings, TS), key_ranks(readings.column(stream.key))))
-        readings = readings.take(pa.array(order)).combine_chunks()
         if self._sample == 1:
-            seen = pa.nulls(len(order), pa.int64())
-            return last_of_each(readings.append_column(SEEN, seen), stream.key)
+            last = last_of_each(readings, stream.key)
+            return last.append_column(SEEN, pa.nulls(last.num_rows, pa.int64()))
+        order = order_of(key_ranks(readings.column(stream.key)), int64_of(readings, TS))
+        readings = readings.take(pa.array(order)).combine_chunks()
         seen = self._count(readings.column(stream.key).combine_chunks())
         is_kept: Bools = seen % self._sample == 0
         if stream.gone is not None:

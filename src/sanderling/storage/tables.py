@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pyarrow as pa
 
 from sanderling.storage.about import About, free_name
 from sanderling.storage.delta import Files
 from sanderling.storage.geoparquet import Form
+from sanderling.storage.place import Place
 
 # Of the last store: how many readings of its object had been seen, where not every one is kept.
 SEEN = "__seen"
@@ -19,7 +18,7 @@ BASE, DELTA = "base", "delta"
 class Tables:
     """Readings by period, keyframes by time, and the last store by kind."""
 
-    def __init__(self, folder: Path, about: About):
+    def __init__(self, folder: Place, about: About):
         self._keeps_late = about.archiving.late == "keep"
         self.form = Form(about.stream, about.geometry)
         time, geometry = self.form.time, about.geometry

@@ -6,7 +6,6 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
-from pathlib import Path
 
 import pyarrow as pa
 
@@ -21,6 +20,7 @@ from sanderling.storage.blocks import blocks_of, grid_around, joined_blocks
 from sanderling.storage.delta import File
 from sanderling.storage.geoparquet import ROW_GROUP
 from sanderling.storage.periods import begin_of, name_of
+from sanderling.storage.place import Place, exists, make
 from sanderling.storage.tables import Tables
 
 # How the files of a closed period are called.
@@ -35,7 +35,7 @@ class Writer:
       whole  a commit ends with a tick
     """
 
-    def __init__(self, folder: Path, archiving: Archiving):
+    def __init__(self, folder: Place, archiving: Archiving):
         """Goes on with what is there, if it is of the same stream."""
         self.folder = folder
         self.turn = threading.RLock()  # of those who write: flushes, what tends them, and who erases
@@ -105,9 +105,9 @@ class Writer:
             yield self.tables.form.write(self.tables.readings.folder, path, part, groups)
 
 
-def _about_of(folder: Path, archiving: Archiving) -> About:
-    folder.mkdir(parents=True, exist_ok=True)
-    if not (folder / NAME).exists():
+def _about_of(folder: Place, archiving: Archiving) -> About:
+    make(folder)
+    if not exists(folder / NAME):
         about = About(archiving)
         about.write(folder)
         return about
