@@ -102,6 +102,13 @@ class Kind(StrEnum):
     # ----- while a plan lives (route/controls.py); the first shard tells merge partitions what they need
     PLAN = "plan", To.SHARDS | To.MERGE, "", "version"
     ACTIVATE = "activate", To.SHARDS, "", "stream version"
+    # What queries of a version need of the past of a stream, from its archive.
+    FILL = "fill", To.SHARDS, "", "stream version shards"
+    # Signed rows of a query that is told of the past, through one shard; and what it held at the end of that,
+    # to be taken back at the tick at which the query begins. What comes of both is PAST.
+    RETOLD = "retold", To.SHARDS, "query tick sign", "stream template version"
+    HELD = "held", To.SHARDS, "query tick sign", "stream template version"
+    PAST = "past", To.DELIVERY, "query tick sign", "stream template"
     RECALL = "recall", To.SHARDS, "", "ask stream"
     ASK = "ask", To.SHARDS | To.MERGE, "query", "ask stream closed_to"
     SAID = "said", To.DELIVERY, TS, "stream version"
@@ -156,4 +163,5 @@ class Batch:
     # Focal objects of whom there was a reading; where there are very many nobody asks.
     met: list[str | int] = field(default_factory=list)
     reach: int = 0
+    shards: int = 0  # that there are: each takes what is its own
     file: str = ""

@@ -15,6 +15,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from sanderling.batches import Batch, Kind
+from sanderling.deliver.retold import retold
 from sanderling.route.parcels import batch_in, parcel_of
 from sanderling.state import crash
 from sanderling.state.sealed import NOT_OURS, broken, read, write
@@ -62,7 +63,7 @@ class Log:
                 found += batches_of(_read(self.folder / PARTS / batch.file, Kind.PART))
             else:
                 found.append(batch)
-        return found
+        return retold(found)
 
     def remove(self, number: int) -> None:
         """Forgets a batch and its parts."""

@@ -2,6 +2,8 @@
 
 PLAN version ──► shards ──► SAID: what each knows of focal objects that are new
                   │             └──► ACTIVATE version, with all that was said ──► its queries begin
+                  │             and FILL version, with readings of the past ──► its windows are full
+                  │             and RETOLD, HELD ──► one shard ──► PAST: what is told of the past
                   └ the first ──► PLAN ──► merge partitions
 ASK queries ──► shards ──► ANSWER: their rows as at the last tick that closed
                   └ the first ──► ASK, of kNN queries only ──► merge partitions ──► ANSWER
@@ -36,6 +38,21 @@ def activate(version: int, streams: Iterable[str], batches: Sequence[Batch]) -> 
         table = pa.concat_tables(tables).combine_chunks() if tables else NOTHING
         found.append(Batch(Kind.ACTIVATE, table, stream, version=version))
     return found
+
+
+def fill(version: int, stream: str, readings: pa.Table, shards: int) -> Batch:
+    """What windows of a version hold of the past: all readings up to the tick that had closed when shards
+    turned to it, or those that matter."""
+    return Batch(Kind.FILL, readings, stream, version=version, shards=shards)
+
+
+def retold(version: int, stream: str, template: int, updates: pa.Table, held: pa.Table) -> list[Batch]:
+    """What a query tells of the past, and what it held at the end of it."""
+    return [
+        Batch(kind, rows, stream, template, version=version)
+        for kind, rows in ((Kind.RETOLD, updates), (Kind.HELD, held))
+        if rows.num_rows
+    ]
 
 
 def told_seconds(seconds: dict[str, float]) -> Batch:

@@ -47,9 +47,13 @@ class Desk:
     replay   what shards have to be told after a crash is told by the next run
     """
 
-    def __init__(self, work: Path, why_over: Callable[[], SanderlingError | None] = lambda: None):
-        """`why_over` tells whoever waits that there is nothing to wait for."""
-        self._why_over = why_over
+    def __init__(
+        self, work: Path, why_over: Callable[[], SanderlingError | None] = lambda: None,
+        past: Callable[[int], list[Batch]] = lambda version: [],
+    ):  # fmt: skip
+        """`why_over` tells whoever waits that there is nothing to wait for; `past` what a version is to know
+        of it, once all shards have turned to that."""
+        self._why_over, self._past = why_over, past
         self._path = work / "delivered.json"
         self.delivered, self._activated, self.failed = _read(self._path)
         self._control = Log(work / "control")
@@ -66,6 +70,11 @@ class Desk:
         self.figures = Tally()  # of this run
         self.closed: dict[str, int] = {}  # by stream, the last tick that closed in this run
         self.metrics = Metrics()  # the same
+
+    @property
+    def plan(self) -> Plan | None:
+        """As it was turned to last."""
+        return self._plan
 
     @property
     def told(self) -> int:
@@ -264,6 +273,7 @@ class Desk:
         for version in range(self._activated + 1, turned + 1):
             if version in self._new_focals:
                 told += activate(version, self._new_focals.pop(version), batches)
+            told += self._past(version)
             for number in self._dropped.pop(version, []):
                 with self._lock:
                     self._gone.add(number)

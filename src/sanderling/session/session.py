@@ -53,6 +53,7 @@ from sanderling.plan.listing import Listing
 from sanderling.plan.once import OncePlanner
 from sanderling.session.answer import Answer
 from sanderling.session.arguments import folder, seconds, shown, text, whole, yes_or_no
+from sanderling.session.backfill import Backfill
 from sanderling.session.desk import Desk, names_in
 from sanderling.session.given import (
     arrow_of,
@@ -147,7 +148,8 @@ class Session:
             self._living = LivingPlan(read=self._tables, data=self._data)
             self._plans = PlanFolder.in_(self._work / "plans")
             self._named = PlanFolder.in_(self._work / "queries", are_named=True)
-            self._desk = Desk(self._work, self._why_over)
+            self._backfill = Backfill()
+            self._desk = Desk(self._work, self._why_over, self._backfill.told)
             self._living.figures, self._living.failed = self._desk.figures, self._desk.failed
             self._journal = Journal(self._work / "journal.jsonl")
             self._tell_again()
@@ -171,6 +173,8 @@ class Session:
                 return _as_table(self._living.execute(sql).listings)
             if self._runtime.query is None and self._journal.is_known(sql):
                 return None  # done before the restart
+            if self._archives is not None:
+                self._backfill.refuse_forgotten(sql, self._living)
             with self._tables.all_or_nothing():
                 change = self._living.execute(sql)
             self._erase()
@@ -397,8 +401,11 @@ class Session:
     def _start(self, inputs: Inputs, shards: int) -> None:
         first, settings = inputs.files.filled_in(self._named.plan(0)), Settings(is_counted=True)
         layout = Layout(first, self._plans, shards, self._work, settings, is_living=True)
-        self._archives = self._held.enter_context(archives_of(first, self._work))
-        sinks = [self._desk, *self._sinks, *self._archives.sinks]
+        members = self._living.queries.values()
+        self._archives = self._held.enter_context(archives_of(first, self._work, members))
+        self._backfill.archive_of, self._backfill.shards = self._archives.of, shards
+        # Archives first: whoever is told of a batch finds it there.
+        sinks: list[Sink] = [*self._archives.sinks, self._desk, *self._sinks]
         self._runtime.start(layout, inputs.sources, sinks, self._trigger, self._keep_s)
 
     def process_all(self) -> None:
@@ -495,7 +502,8 @@ class Session:
             known.keep_queries(may_see)
         with _in_our_words():
             kept = KeptByShards(lambda names: self._desk.kept(names, wait_s))
-            past = ArchivePast(opened_for(known), kept, is_live_now=True)
+            archives = opened_for(known) | ({} if self._archives is None else self._archives.opened())
+            past = ArchivePast(archives, kept, is_live_now=True)
             return answered(known, question_of(known, *asked), past)
 
     def subscribe(self, name: str, most_rows: int = MOST_ROWS) -> Subscription:
@@ -619,7 +627,7 @@ class Session:
             change = self._living.start() if line.kind == STARTED else self._living.execute(line.text)
             if line.digest != (digest_of(change.plan, "") if line.kind == STARTED else self._digest(change)):
                 raise _changed(line)
-            self._desk.turn(change)
+            self._turn(change)
             self._keep(change)
         self._living.erasures = []  # they have been done
         self._tables.forget_rest()
@@ -630,6 +638,12 @@ class Session:
         """On disk, before a shard hears of it."""
         self._keep(change)
         self._journal.append(line)
+        self._turn(change)
+        if self._archives is not None and change.growth is not None:
+            self._archives.keep_queries(self._living.queries.values())
+
+    def _turn(self, change: Change) -> None:
+        self._backfill.turn(self._desk.plan, change, self._living)
         self._desk.turn(change)
 
     def _note_start(self) -> None:

@@ -290,6 +290,18 @@ class LastReadings:
         objects = self._intern(readings.column(self.stream.key))
         self.row_of[objects], self.ts_of[objects] = np.arange(readings.num_rows), ts
 
+    def know_before(self, other: LastReadings) -> None:
+        """Of the same objects, what columns were before; nothing of whoever's last reading is another."""
+        last = self.last()
+        number = other.keys.find(flat(last.column(self.stream.key)))
+        row = np.append(other.row_of, -1)[number]
+        is_same = (row >= 0) & (np.append(other.ts_of, NOTHING_YET)[number] == int64_of(last, TS))
+        rows = pa.array(row, mask=~is_same)
+        for name in map(previous_of, self.previous):
+            known = pc.coalesce(other.store.column(name).take(rows), last.column(name))
+            last = last.set_column(last.column_names.index(name), name, known)
+        self.replace(last.combine_chunks(), self.ts_of[self.row_of >= 0])
+
     def follow(self, lasting: pa.Array) -> None:
         """These keys have the first numbers from now on; the readings of all others are forgotten."""
         self._lasting = lasting

@@ -35,12 +35,13 @@ class Waiting:
     def __init__(self, key: str, schema: pa.Schema):
         self.key = key
         self.waits: list[Wait] = []
+        self.fills: list[int] = []  # versions whose windows are to be filled from an archive
         self.readings: pa.Table = schema.empty_table()
 
     @property
     def ready(self) -> int:
         """Versions from this number on may not begin yet."""
-        return min((wait.version for wait in self.waits), default=NEVER)
+        return min((*(wait.version for wait in self.waits), *self.fills), default=NEVER)
 
     def begin(self, wait: Wait) -> None:
         self.waits.append(wait)
@@ -84,17 +85,19 @@ class Waiting:
 
     def saved(self) -> Frame:
         """Small, and always whole."""
+        filling = {"fills": self.fills} if self.fills else {}
         if not self.waits:
-            return Frame()
+            return Frame({}, filling)
         keys = {f"keys of {wait.version}": pa.table({"key": wait.keys}) for wait in self.waits}
         versions = [wait.version for wait in self.waits]
-        return Frame({"readings": self.readings, **keys}, {"versions": versions})
+        return Frame({"readings": self.readings, **keys}, {"versions": versions, **filling})
 
     def restore(self, frame: Frame) -> None:
         self.waits = [
             Wait(version, frame.tables[f"keys of {version}"].column("key").combine_chunks())
             for version in frame.values.get("versions", ())
         ]
+        self.fills = [int(version) for version in frame.values.get("fills", ())]
         self.readings = frame.tables.get("readings", self.readings[:0])
 
 

@@ -12,10 +12,11 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 
-from sanderling.arrays import I64
+from sanderling.arrays import I64, flat
 from sanderling.batches import Batch, Kind, To
 from sanderling.clock import NOTHING_YET, Clock
 from sanderling.figures.figures import Figures
+from sanderling.operate.readings.waiting import is_in
 from sanderling.operate.shard.stream import Replayed, StreamShard
 from sanderling.operate.takers import Takers
 from sanderling.operate.tree.composed import Composed
@@ -24,7 +25,7 @@ from sanderling.operate.where.orders import Chooser
 from sanderling.operate.window.rows import listing_anew
 from sanderling.plans.plan import Plan, PlannedTree, Plans
 from sanderling.route.controls import announce, ask
-from sanderling.route.pack import shard_schema
+from sanderling.route.pack import shard_of, shard_schema
 from sanderling.state.frame import Frame
 from sanderling.state.saved import Saved
 
@@ -172,6 +173,7 @@ class Shard:
         for saved in since:
             replayed, turned_now = self._replay(saved)
             turned |= turned_now
+            turned |= {n for n in self.streams if saved.frame.part("streams", n, "filled").tables}
             for name in replayed.keys() - turned:
                 self.streams[name].settle(replayed[name])
         for name in turned:
@@ -199,10 +201,37 @@ class Shard:
             said.append(announce(wanted))
         for name in turned:
             self.streams[name].rebuild()
-        for batch in batches:
-            if batch.kind == Kind.ACTIVATE:
-                self.streams[batch.stream].activate(batch.version, batch.table)
+        for batch in (b for b in batches if b.kind in (Kind.RETOLD, Kind.HELD)):
+            said += self.streams[batch.stream].tell_past(batch)
+        for batch in (b for b in batches if b.kind == Kind.ACTIVATE):
+            self.streams[batch.stream].activate(batch.version, batch.table)
+        return self._filled([b for b in batches if b.kind == Kind.FILL], said)
+
+    def _filled(self, fills: list[Batch], said: list[Batch]) -> list[Batch]:
+        """With what is this shard's, and with where focal objects were; of a stream one list is told."""
+        reaches = {b.stream: b.reach for b in said if b.kind == Kind.RELISTING}
+        again: dict[str, int] = {}
+        for batch in sorted(fills, key=lambda b: b.version):
+            stream, name = self.streams[batch.stream], batch.stream
+            reach = min(stream.past.reach, reaches.get(name, stream.past.reach))
+            if stream.fill(batch.version, *self._shared_out(batch)):
+                stream.rebuild()
+                again[name] = min(reach, again.get(name, reach))
+        said = [b for b in said if b.kind != Kind.RELISTING or b.stream not in again]
+        for name, reach in again.items():
+            history = self.streams[name].past.history
+            if history is not None and history.is_listed:
+                said += self.told([listing_anew(history, reach)])
         return said
+
+    def _shared_out(self, batch: Batch) -> tuple[pa.Table, pa.Table]:
+        """Of readings those of this shard's objects, and those of focal objects."""
+        stream, readings = self.streams[batch.stream], batch.table
+        if not readings.num_rows:
+            return readings, readings
+        keys = flat(readings.column(stream.stream.key))
+        is_mine = shard_of(keys, batch.shards) == self.number
+        return readings.filter(pa.array(is_mine)), readings.filter(pa.array(is_in(keys, stream.plan.focals)))
 
     def _answers(self, asked: Batch) -> Iterator[Batch]:
         """After the ticks of a turn have closed."""
@@ -211,6 +240,7 @@ class Shard:
         for name, stream in self.streams.items():
             found = stream.answer(queries)
             answers += [replace(answer, kind=Kind.ANSWER, ask=asked.ask) for answer in found]
+            yield from (replace(held, ask=asked.ask) for held in stream.told_before(queries))
             mine = np.intersect1d(queries, stream.plan.regions.query)
             asks.append(ask(asked.ask, mine.tolist(), name, stream.clock.closed_to))
             merged = {*stream.merged_of(mine.tolist()), *np.intersect1d(mine, self.merged).tolist()}

@@ -31,6 +31,7 @@ from sanderling.operate.where.orders import ANEW, Chooser, Orders
 from sanderling.operate.window.kept import kept_readings
 from sanderling.operate.window.past import Past
 from sanderling.plans import operator_ids
+from sanderling.plans.past import begins_before, needs_readings
 from sanderling.plans.plan import ALWAYS, NEVER, Regions, StreamPlan
 from sanderling.route.pack import focal_columns
 from sanderling.space.outlines.polygons import NO_POLYGONS
@@ -85,6 +86,8 @@ class StreamShard:
         narrow = pa.schema([schema.field(name) for name in focal_columns(plan.stream)])
         self.focals = LastReadings(plan.stream, narrow, plan.focals)
         self.waiting = Waiting(plan.stream.key, narrow)
+        self.filled: list[tuple[pa.Table, pa.Table]] = []  # in this turn: of its objects, of focal objects
+        self.retold: list[Batch] = []  # what queries that have not begun held when their past had been told
         self.past = Past(self.objects, self.focals, plan)
         self.polygons = NO_POLYGONS
         self.moved = TurnMoves()
@@ -127,12 +130,15 @@ class StreamShard:
         What is known here of focal objects that nobody followed before comes back, in order of arrival.
         """
         came = plan.focals.filter(pa.array(~is_in(plan.focals, self.plan.focals)))
-        self.plan = plan
+        before, self.plan = self.plan, plan
         self.focals.follow(plan.focals)
         self.past.turn_to(plan, self.clock.closed_to)
         self.waiting.keep(plan.focals)
         if len(came):
             self.waiting.begin(Wait(plan.version, came))
+        closed_to = self.clock.closed_to
+        if closed_to != NOTHING_YET and (needs_readings(before, plan) or begins_before(plan, closed_to)):
+            self.waiting.fills.append(plan.version)
         self.clock.begun = min(self.clock.begun, plan.version)
         self._begin_if_nothing_closed()
         return self.objects.known_of(came).select(self.focals.schema.names)
@@ -146,6 +152,52 @@ class StreamShard:
             self.working.settle(Settled(self.now, NO_MOVES, moves))
         if self._begin_if_nothing_closed():
             self.refresh()
+
+    # ----- what was before a version, from the archive
+
+    def fill(self, version: int, own: pa.Table, followed: pa.Table) -> bool:
+        """Queries of a version need not wait for the past any longer; whether `rebuild` has to follow."""
+        if version not in self.waiting.fills:
+            return False  # it was told before
+        self.waiting.fills.remove(version)
+        if not own.num_columns:
+            return False  # nothing is needed, or nothing is kept
+        self.filled.append((own, followed.select(self.focals.schema.names)))
+        self._fill(*self.filled[-1])
+        return True
+
+    def _fill(self, own: pa.Table, followed: pa.Table) -> None:
+        self.past.fill(own, followed, self.plan, self.clock.closed_to)
+
+    def tell_past(self, batch: Batch) -> list[Batch]:
+        """Updates of ticks before a query begins; what is held is taken back when it begins."""
+        if batch.version not in self.waiting.fills:
+            return []
+        if batch.kind == Kind.HELD:
+            self.retold.append(batch)
+            return []
+        return [Batch(Kind.PAST, batch.table, batch.stream, batch.template)]
+
+    def told_before(self, queries: list[int]) -> Iterator[Batch]:
+        """What queries hold that have told of the past and have not begun."""
+        for batch in self.retold:
+            is_asked = np.isin(batch.table.column("query").to_numpy(), queries)
+            rows = batch.table.filter(pa.array(is_asked))
+            at = rows.column_names.index("sign")
+            sign = pa.array(-rows.column("sign").to_numpy()).cast(rows.schema.field(at).type)
+            if rows.num_rows:
+                rows = rows.set_column(at, rows.schema.field(at), sign)
+                yield Batch(Kind.ANSWER, rows, batch.stream, batch.template)
+
+    def _taken_back(self, tick: int) -> list[Batch]:
+        begun = [batch for batch in self.retold if batch.version < self.clock.begun]
+        self.retold = [batch for batch in self.retold if batch.version >= self.clock.begun]
+        told = []
+        for batch in begun:
+            at = batch.table.column_names.index("tick")
+            rows = batch.table.set_column(at, "tick", pa.array(np.full(batch.table.num_rows, tick)))
+            told.append(Batch(Kind.PAST, rows, batch.stream, batch.template))
+        return told
 
     def _begin_if_nothing_closed(self) -> bool:
         """Before the first tick a query is as good as there from the start."""
@@ -277,6 +329,7 @@ class StreamShard:
                 taken_back = self.working.end(turn, self.now)
                 deltas += self._step(turn)
                 deltas += self.working.begin(turn, self.now, taken_back)
+                deltas += self._taken_back(turn) if self.retold else []
         deltas += self._step(target)
         if not self.waited.is_any:
             self.tidy()
@@ -411,6 +464,10 @@ class StreamShard:
         frame.put(self.focals.saved(is_whole), "focals")
         if is_whole:
             frame.put(self.past.saved(), "past")
+        else:
+            frame.put(_filled_frame(self.filled), "filled")
+        frame.put(_retold_frame(self.retold), "retold")
+        self.filled = []
         return frame
 
     def restore(self, frame: Frame) -> None:
@@ -423,6 +480,8 @@ class StreamShard:
     def replay(self, frame: Frame) -> Replayed:
         """What changed in a batch."""
         before = self.clock
+        for filled in _filled_in(frame.part("filled")):
+            self._fill(*filled)
         self._take_up(frame)
         own = self.objects.changed(frame.part("objects"))
         self.objects.accept(own)
@@ -439,6 +498,29 @@ class StreamShard:
     def _take_up(self, frame: Frame) -> None:
         self.clock, self.first_own = Clock(**frame.values["clock"]), frame.values["first_own"]
         self.waiting.restore(frame.part("waiting"))
+        self.retold = _retold_in(frame.part("retold"))
+
+
+def _filled_frame(filled: list[tuple[pa.Table, pa.Table]]) -> Frame:
+    named = [zip((f"own {n}", f"followed {n}"), pair, strict=True) for n, pair in enumerate(filled)]
+    return Frame({name: table for pair in named for name, table in pair})
+
+
+def _filled_in(frame: Frame) -> list[tuple[pa.Table, pa.Table]]:
+    return [(frame.tables[f"own {n}"], frame.tables[f"followed {n}"]) for n in range(len(frame.tables) // 2)]
+
+
+def _retold_frame(retold: list[Batch]) -> Frame:
+    tables = {f"{n}": batch.table for n, batch in enumerate(retold)}
+    whose = [[batch.stream, batch.template, batch.version] for batch in retold]
+    return Frame(tables, {"whose": whose} if whose else {})
+
+
+def _retold_in(frame: Frame) -> list[Batch]:
+    return [
+        Batch(Kind.HELD, frame.tables[f"{n}"], stream, template, version=version)
+        for n, (stream, template, version) in enumerate(frame.values.get("whose", ()))
+    ]
 
 
 def _known_of(batch: Batch, before: Mapping[str, int]) -> I64:

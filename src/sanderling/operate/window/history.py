@@ -311,6 +311,21 @@ class History:
         self._ends = ends
         self._begin(with_columns(store, schema).combine_chunks(), segment, cut, number, leaves)
 
+    def numbered_as(self, known: History) -> None:
+        """Readings that the other holds too have its numbers; the others have new ones."""
+        mine, theirs = self.object, self.keys.find(flat(known.store.column(self.stream.key)))
+        who, ts = np.concatenate([mine, theirs]), np.concatenate([self.ts, known.ts])
+        is_theirs = np.arange(len(who)) >= len(mine)
+        order = np.lexsort((is_theirs, ts, who))
+        one, other = order[:-1], order[1:]
+        is_same = (who[one] == who[other]) & (ts[one] == ts[other]) & ~is_theirs[one] & is_theirs[other]
+        number = np.full(len(mine), -1)
+        number[one[is_same]] = known.number[other[is_same] - len(mine)]
+        is_new = number < 0
+        number[is_new] = known.next_number + np.arange(int(is_new.sum()))
+        self.number[:] = number
+        self.next_number = known.next_number + int(is_new.sum())
+
     def holds_not(self, last: pa.Table) -> Bools:
         """Which of objects' last readings nobody holds."""
         return np.asarray(self._last_held(last) < 0)

@@ -8,10 +8,10 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from sanderling.arrays import I64, flat, int64_of
+from sanderling.arrays import I64, flat, int64_of, key_ranks
 from sanderling.batches import TS
 from sanderling.catalog import Stream
-from sanderling.clock import NEVER
+from sanderling.clock import NEVER, NOTHING_YET, tick_end
 from sanderling.operate.readings.readings import LastReadings
 from sanderling.operate.window.history import History
 
@@ -25,6 +25,21 @@ def kept_readings(stream: Stream, objects: LastReadings, history: History | None
     is_new = pa.array(history.holds_not(objects.last()))
     held = history.store.select(names)
     return _in_order(pa.concat_tables([held, last.filter(is_new), _goings(stream, history, objects)]))
+
+
+def each_once(key: str, readings: pa.Table, more: pa.Table) -> pa.Table:
+    """Both in order of time; what is in both comes once, as it is in the first."""
+    both = pa.concat_tables([readings.select(more.column_names), more]).combine_chunks()
+    ts, who = int64_of(both, TS), key_ranks(both.column(key))
+    order = np.lexsort((np.arange(len(ts)), ts, who))
+    is_first = np.append(True, (np.diff(who[order]) != 0) | (np.diff(ts[order]) != 0))[: len(order)]
+    rows = order[is_first]
+    return both.take(pa.array(rows[np.argsort(ts[rows], kind="stable")])).combine_chunks()
+
+
+def last_tick(readings: pa.Table, stream: Stream) -> int:
+    ts = int64_of(readings, TS)
+    return tick_end(int(ts.max()), stream.tick_us) if len(ts) else NOTHING_YET
 
 
 def _goings(stream: Stream, history: History, objects: LastReadings) -> pa.Table:

@@ -13,7 +13,8 @@ from sanderling.operate.readings.pairs import MoveBatch
 from sanderling.operate.readings.readings import LastReadings
 from sanderling.operate.readings.shipping import Shipping
 from sanderling.operate.trigger.events import Events
-from sanderling.operate.window.history import History
+from sanderling.operate.window.history import History, ends_of
+from sanderling.operate.window.kept import each_once, kept_readings, last_tick
 from sanderling.operate.window.whereabouts import Whereabouts
 from sanderling.plans.plan import Over, StreamPlan
 from sanderling.state.frame import Frame
@@ -61,10 +62,13 @@ class Past:
         self.history = self.history if plan.windows else None
         has_events = bool(plan.is_over(Over.EVENTS).any())
         self.events = Events(plan.stream, schema, closed_to) if has_events else None
+        self._keep()
+        self._follow(plan)
+
+    def _keep(self) -> None:
         keepers = (self.history, self.events, self.shipping)
         self.objects.keepers = tuple(k for k in keepers if k is not None)
         self.objects.is_every_saved = self.history is not None
-        self._follow(plan)
 
     def _forget(self, closed_to: int) -> None:
         """What is there then is to follow from the readings, not from when something was last tidied up."""
@@ -86,6 +90,29 @@ class Past:
         else:
             self.whereabouts = Whereabouts(plan.focals)
             self.whereabouts.note_last(self.focals)
+
+    def fill(self, own: pa.Table, followed: pa.Table, plan: StreamPlan, closed_to: int) -> None:
+        """With readings of ticks that have closed: all is held that would be, had they come while windows
+        were there. What is known of later ticks stays."""
+        if self.history is not None:
+            self.history.tidy()
+        readings = each_once(plan.stream.key, own, kept_readings(plan.stream, self.objects, self.history))
+        whole = LastReadings(plan.stream, self.objects.schema, previous=plan.previous)
+        history = History(plan.stream, whole.store_schema, ends_of(plan)) if plan.windows else None
+        whole.keepers = () if history is None else (history,)
+        whole.accept(readings)
+        whole.close(closed_to)
+        if plan.previous:
+            self.objects.know_before(whole)
+        if history is not None:
+            history.numbered_as(self.held)
+            history.tidy()
+            self.history = history
+            self._keep()
+        if self._is_following:
+            focals = LastReadings(plan.stream, self.focals.schema, plan.focals)
+            focals.accept(followed.select(self.focals.schema.names))
+            self.whereabouts.fill(focals.close(closed_to), focals, last_tick(followed, plan.stream))
 
     def close_focals(self, closed_to: int) -> MoveBatch:
         """How focal objects moved, which is noted where somebody will ask again."""

@@ -99,6 +99,20 @@ class Whereabouts:
         follows = focal >= 0
         return np.asarray(follows & (tick < self._since[focal])) if follows.any() else follows
 
+    def fill(self, moves: MoveBatch, focals: LastReadings, up_to: int) -> None:
+        """How they moved in ticks up to this one, instead of what was known of these: as all shards know."""
+        self._since[:] = NOTHING_YET
+        is_it = moves.tick <= up_to
+        focal, tick = moves.object[is_it], moves.tick[is_it]
+        if not len(focal):
+            return
+        first = np.full(len(self.focals), np.iinfo(np.int64).max)
+        np.minimum.at(first, focal, tick)
+        kept = (self._tick.all > up_to) | (self._tick.all < first[self._focal.all])
+        x, y = focals.places(moves.new_row[is_it])
+        columns = self._columns(focal, tick, x, y)
+        self._begin(*(np.concatenate([new, column.all[kept]]) for column, new in columns))
+
     # ----- what is forgotten, saved and restored
 
     def hide(self, before: int) -> None:

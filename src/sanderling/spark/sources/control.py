@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 FORMAT = "sanderling-control"
+# What comes back to the driver, or is told by one shard.
+ONCE = (Kind.MARK, Kind.RETOLD, Kind.HELD)
 
 Offset = dict[str, int]
 
@@ -79,6 +81,5 @@ class ControlReader(DataSourceStreamReader):
         for number in partition.value:
             for batch in log.read(number):
                 blob = parcel_of(batch)
-                # A mark comes back to the driver, once.
-                for key in self.shard_keys[:1] if batch.kind == Kind.MARK else self.shard_keys:
+                for key in self.shard_keys[:1] if batch.kind in ONCE else self.shard_keys:
                     yield row(key, blob)
