@@ -6,7 +6,10 @@ import sys
 
 from benchmarks import (
     answer_size,
+    archive_asked,
+    archive_berlinmod,
     archive_on_spark,
+    archive_replayed,
     clients,
     company_kernel,
     coverages,
@@ -72,6 +75,9 @@ ALL = {
         live,
         range_on_spark,
         archive_on_spark,
+        archive_asked,
+        archive_berlinmod,
+        archive_replayed,
         squares_on_spark,
         nearest_on_spark,
         groups_on_spark,

@@ -278,3 +278,21 @@ def patterns(counts: list[dict[str, Any]], rows: list[dict[str, Any]], times: li
     panels[3].bar_label(bars, fmt="%.2g", fontsize=8)
     panels[3].set_title("figure 8: ms a tick, steps 2, 3, states", fontsize=9)
     save(figure, "patterns")
+
+
+def archive_asked(rows: list[dict[str, Any]]) -> None:
+    sizes = sorted({r["readings"] for r in rows})
+    figure, panels = plt.subplots(1, len(sizes), figsize=(11, 3.2), squeeze=False)
+    for axes, size in zip(panels[0], sizes, strict=True):
+        mine = [r for r in rows if r["readings"] == size]
+        labels = [f"{r['asked']}: {r['way']}".replace(", ", ",\n") for r in mine]
+        colors = [BLUE if r["way"] == "Sanderling" else GREY for r in mine]
+        bars = axes.barh(labels, [r["mean seconds"] for r in mine], color=colors)
+        axes.bar_label(bars, [f"{r['mean seconds']:.2g} s" for r in mine], padding=3, fontsize=8)
+        axes.tick_params(axis="y", labelsize=7)
+        axes.set_xscale("log")
+        axes.margins(x=0.3)
+        axes.invert_yaxis()
+        axes.set_xlabel("seconds a question")
+        axes.set_title(f"{size / 1e6:,.0f} million readings", fontsize=10)
+    save(figure, "archive_asked")
