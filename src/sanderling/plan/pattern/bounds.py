@@ -14,7 +14,8 @@ from sanderling.language.statements import PatternBound, Span
 class Wait:
     """A position behind the first, as it was written; the first step is position 0.
 
-    `of` is the position that its bound is counted from, `least` how long each of its steps takes at least.
+    `of` is the position that its bound is counted from, `least` how long each of its steps takes at least;
+    `names` are its steps as they stand there.
     """
 
     steps: tuple[int, ...]
@@ -40,7 +41,7 @@ def bind(waits: Sequence[Wait], tick_us: int, text: str) -> None:
                 wait.bounds.append((later.within.us, later.of))
         if not wait.bounds:
             message = f"nothing says how long {wait.names} is waited for: all would be kept"
-            hint = f"write {wait.names.rpartition(' ')[2]} WITHIN 1 HOUR"
+            hint = f"write {wait.names} WITHIN 1 HOUR"
             raise QueryError("query.pattern_unbounded", message, hint, wait.span.place_in(text))
     for number, wait in enumerate(waits):
         if wait.within is None or wait.of is None:

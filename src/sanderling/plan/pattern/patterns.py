@@ -341,7 +341,8 @@ class Pattern:
             within = group.within
             of = None if within is None else self._anchor(within, position_of, len(found))
             steps = () if group.is_not else tuple(mine)
-            names = ", ".join(self.placed[n].name for n in mine)
+            names = (" AND " if group.is_all else " OR ").join(self.placed[n].name for n in mine)
+            names = f"({names})" if len(mine) > 1 else names
             least = self._least(steps)
             found.append(Wait(steps, group.is_all, tuple(nots), within, of, names, group.span, least))
             nots = []

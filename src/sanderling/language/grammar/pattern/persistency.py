@@ -58,8 +58,8 @@ class PersistencyParser(Mixin):
         self._match_text_seq("INTERVAL")
         if not self._is_number():
             raise self._not_persistent(first, f"{self._prev.text.upper()} needs a duration")
-        total = 0
-        while self._is_number():
+        total, is_more = 0, True
+        while is_more:
             value, unit = self._value("how long").value, self._curr.text.lower() if self._curr else ""
             scale = UNITS_US.get(unit) or UNITS_US.get(unit.removesuffix("s"))
             try:
@@ -70,10 +70,15 @@ class PersistencyParser(Mixin):
                 hint = did_you_mean(unit, ["second", "minute", "hour", "day", "week"]) if unit else None
                 raise self._not_persistent(first, "a duration needs a unit behind its number", hint or FORMS)
             self._advance()
+            is_more = self._is_number() and not self._is_before_times()
             total += round(count * scale) if abs(count * scale) <= LONGEST_US else -LONGEST_US
         if not 0 <= total <= LONGEST_US:
             raise self._not_persistent(first, "a duration is from nothing up to 1000 years")
         return total
+
+    def _is_before_times(self) -> bool:
+        """FOR 20 SECONDS 3 TIMES: of a pattern's step, how often."""
+        return bool(self._next and self._next.text.upper() == "TIMES")
 
     def _refuse_what_follows(self) -> None:
         """It is about the whole answer."""

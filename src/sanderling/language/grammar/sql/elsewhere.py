@@ -29,6 +29,10 @@ NEAREST = "write kNN (3, x, y), the 3 nearest to a place, or kNN ('M', 3, key), 
 REGION = "write INSIDE and a region behind FROM: FROM taxis INSIDE depot, or INSIDE (x, y, r)"
 UNITS = "units of distance are METERS, KM, MILES and NAUTICAL MILES"
 VIEW = "write REGISTER QUERY name AS SELECT …"
+PATTERN = (
+    "who is in one query, then in another, is a pattern: REGISTER PATTERN name AS WITH a AS (SELECT …), "
+    "b AS (SELECT …) SELECT … FROM a THEN b WITHIN 1 HOUR"
+)
 
 # Functions that are called by these names, and what to write instead.
 FUNCTIONS: dict[str, str] = {
@@ -56,12 +60,15 @@ WORDS: dict[str, str] = {
     "OUTSIDE": "write INSIDE EXTERIOR OF and a region",
     **dict.fromkeys(("KILO", "KMS", "MI", "NM", "NMI", "FT", "FEET", "FOOT", "YARD", "YARDS"), UNITS),
     **dict.fromkeys(("VIEW", "MATERIALIZED", "LIVE"), VIEW),
+    "MATCH_RECOGNIZE": PATTERN,
 }  # fmt: skip
 
 
 def hint_of(tokens: Sequence[Token], at: Token) -> str | None:
     """What to write, where the text cannot be read on at `at` because of a word of others."""
     index = next((i for i, token in enumerate(tokens) if token is at), len(tokens) - 1)
+    if at.token_type == TokenType.THEN and not any(token.token_type == TokenType.CASE for token in tokens):
+        return PATTERN
     near = [i for i in (index, index - 1, index + 1, index + 2) if 0 <= i < len(tokens)]
     words = [tokens[i].text.upper() for i in near if not _is_ours(tokens, i)]
     return next((WORDS[word] for word in words if word in WORDS), None)
