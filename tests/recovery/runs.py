@@ -29,9 +29,18 @@ CREATE TRIGGER meet FOR cars AS a, cars AS b
   WHEN a.id <> b.id AND DISTANCE(a, b) < 0.7 AND b.ts - a.ts IN [0, 5]
    AND (a.speed + b.speed > 2 OR a.id = 'car1') REPORT FIRST;
 CREATE TRIGGER crowd FOR 3 OF cars AS V WHEN V.speed > 1 AND DISTANCE(V) < 1 AND WITHIN 12 SECONDS;
+REGISTER QUERY dwells AS SELECT id FROM cars INSIDE (0, 0, 8, 8) PERSISTENCY 4 SECONDS GRACE 2 SECONDS;
+REGISTER PATTERN visits AS WITH a AS (SELECT id FROM cars INSIDE (0, 0, 6, 10) PERSISTENCY 2 SECONDS),
+  b AS (SELECT id, speed FROM cars WHERE speed > 1 INSIDE (5, 0, 10, 10)),
+  c AS (SELECT id FROM cars INSIDE (0, 8, 10, 10))
+  SELECT id, b.speed, REACHED(b) AS at FROM a THEN NOT c THEN b WITHIN 9 SECONDS REPORT ALL WITH TIMEOUTS;
+REGISTER PATTERN crosses AS WITH a AS (SELECT id FROM cars kNN (3, 2, 2)),
+  b AS (SELECT id FROM cars kNN (3, 8, 8))
+  SELECT id, OUTCOME() AS how FROM a THEN b WITHIN 9 SECONDS REPORT ALL WITH TIMEOUTS;
 AT 60 REGISTER QUERY fast AS SELECT speed FROM cars WHERE speed > 2;
 AT 120 DROP QUERY near;
 AT 150 DROP TRIGGER meet;
+AT 150 DROP PATTERN crosses;
 """
 
 
@@ -95,7 +104,7 @@ def undisturbed(world: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[
     updates, letters = output(place)
     assert (
         updates.count(b"\n") > 300
-        and all(updates.count(alert) > 30 for alert in (b'"meet"', b'"crowd"'))
+        and all(updates.count(alert) > 30 for alert in (b'"meet"', b'"crowd"', b'"dwells"', b'"visits"'))
         and b'"late"' in letters
         and b"wrong_type" in letters
         and b"broken_json" in letters
