@@ -296,3 +296,21 @@ def archive_asked(rows: list[dict[str, Any]]) -> None:
         axes.set_xlabel("seconds a question")
         axes.set_title(f"{size / 1e6:,.0f} million readings", fontsize=10)
     save(figure, "archive_asked")
+
+
+def synchronized(rows: list[dict[str, Any]]) -> None:
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.2))
+    ks = [r["k"] for r in rows]
+    for what, color in (("synchronisation", BLUE), ("transformation", ORANGE), ("pattern", GREY)):
+        left.plot(ks, [r[f"{what}, µs a look"] for r in rows], "o-", color=color, label=what, markersize=4)
+    left.set_ylim(bottom=0)
+    left.set_title("figure 9: microseconds a look", fontsize=9)
+    right.plot(ks, [r["told by a pattern"] for r in rows], "o-", color=BLUE, label="told", markersize=4)
+    right.plot(
+        ks, [r["most that wait"] for r in rows], "s--", color=GREY, label="most that wait", markersize=4
+    )
+    right.set_title("figure 10: restaurants in 15 minutes", fontsize=9)
+    for axes in (left, right):
+        axes.set_xlabel("k: how many nearest of each car")
+        axes.legend(frameon=False, fontsize=8)
+    save(figure, "synchronized")

@@ -1,8 +1,9 @@
-"""Query Q1 of STEPQ by Esper, as the paper's middleware: an index makes events, patterns stand on them.
+"""Query Q1 of STEPQ by Esper and by Flink CEP, as the paper's middleware: an index makes events, patterns
+stand on them.
 
-Both are given the same readings and tell the same matches. Esper is under the GPL: Maven fetches it for this,
-and it is no part of the product. Times are the processor's of the thread that works: Java's compiler and
-collector are not counted, nor is what Esper would have to do to come back after a crash.
+All are given the same readings and tell the same matches. Maven fetches the peers for this, and they are no
+part of the product (Esper is under the GPL). Times are the processor's of the threads that work: Java's
+compiler and collector are not counted, nor is what they would have to do to come back after a crash.
 """
 
 from __future__ import annotations
@@ -22,9 +23,13 @@ from benchmarks.patterns import MILE_M, STEP_S, Run, World, pattern, planned, wo
 from benchmarks.report import report
 from sanderling.simulate.city import RADIUS_M
 
-REASON = "who goes from a school's square to a place nearby and back: readings a second, beside Esper"
-HERE = Path(__file__).parent / "esper"
+REASON = "who goes from a school's square to a place nearby and back: readings a second, beside two peers"
+HERE = Path(__file__).parent
 WRITTEN = pc.WriteOptions(include_header=False)
+
+PEERS = {"Esper": "Peer", "Flink": "Flink"}
+# What Flink looks into.
+OPENS = ["--add-opens=java.base/java.util=ALL-UNNAMED", "--add-opens=java.base/java.lang=ALL-UNNAMED"]
 
 Match = tuple[int, int, int, int]  # pair, object, when it came and when it was back, in milliseconds
 
@@ -56,15 +61,17 @@ def _ms(moment: Any) -> int:
     return int(moment.replace(tzinfo=UTC).timestamp() * 1000)
 
 
-class Esper:
+class Peer:
     """Compiled once; each run is a JVM of its own."""
 
-    def __init__(self, folder: Path):
-        self.folder, found = folder, folder / "classpath"
-        fetch = ["mvn", "-q", "-B", "-f", str(HERE / "pom.xml"), "dependency:build-classpath"]
+    def __init__(self, folder: Path, name: str, main: str):
+        self.folder, self.main, found = folder / name, main, folder / name / "classpath"
+        self.folder.mkdir()
+        fetch = ["mvn", "-q", "-B", "-f", str(HERE / name / "pom.xml"), "dependency:build-classpath"]
         subprocess.run([*fetch, f"-Dmdep.outputFile={found}"], check=True)
-        self.path = f"{found.read_text().strip()}:{folder}"
-        subprocess.run(["javac", "-cp", self.path, "-d", str(folder), str(HERE / "Peer.java")], check=True)
+        self.path = f"{found.read_text().strip()}:{self.folder}"
+        source = str(HERE / name / f"{main}.java")
+        subprocess.run(["javac", "-nowarn", "-cp", self.path, "-d", str(self.folder), source], check=True)
 
     def run(self, of: World, side_m: float, stay_s: int) -> tuple[float, set[Match], int]:
         """Also how many events were sent to it."""
@@ -79,8 +86,9 @@ class Esper:
         pc.write_csv(whole, readings, WRITTEN)
         words = [str(squares), str(readings), str(stay_s), str(matches)]
         done = subprocess.run(
-            ["java", "-Xmx2g", "-cp", self.path, "Peer", *words], check=True, capture_output=True, text=True
-        )
+            ["java", "-Xmx2g", *OPENS, "-cp", self.path, self.main, *words],
+            check=True, capture_output=True, text=True,
+        )  # fmt: skip
         _, seconds, sent = done.stdout.split()
         found = {tuple(int(v) for v in line.split(",")) for line in matches.read_text().splitlines()}
         found = {
@@ -96,20 +104,25 @@ def run(
     made, side_m = world(objects, steps), side * MILE_M
     readings = sum(step.num_rows for step in made.steps)
     rows, facts = [], dict[str, Any](objects=objects, steps=steps)
-    with tempfile.TemporaryDirectory() as name:
-        esper = Esper(Path(name))
+    with tempfile.TemporaryDirectory() as folder:
+        others = {name: Peer(Path(folder), name.lower(), main) for name, main in PEERS.items()}
         for count in counts:
             of = World(made.steps, pairs(count, side_m))
-            ours, theirs = by_us(of, side_m, stay_s), esper.run(of, side_m, stay_s)
-            assert ours[1] == theirs[1], "other matches"
+            ours, theirs = by_us(of, side_m, stay_s), {}
+            for name, peer in others.items():
+                theirs[name] = peer.run(of, side_m, stay_s)
+                assert ours[1] == theirs[name][1], f"other matches than {name}"
             for _ in range(rounds - 1):
-                again, other = by_us(of, side_m, stay_s), esper.run(of, side_m, stay_s)
-                ours, theirs = min(ours, again, key=lambda r: r[0]), min(theirs, other, key=lambda r: r[0])
+                ours = min(ours, by_us(of, side_m, stay_s), key=lambda r: r[0])
+                for name, peer in others.items():
+                    theirs[name] = min(theirs[name], peer.run(of, side_m, stay_s), key=lambda r: r[0])
             rows.append(
                 {"patterns": count, "readings a second, Sanderling": readings / ours[0],
-                 "readings a second, Esper": readings / theirs[0], "times as fast": theirs[0] / ours[0],
-                 "events for Esper": theirs[2], "matches": len(ours[1])}
+                 **{f"readings a second, {name}": readings / one[0] for name, one in theirs.items()},
+                 **{f"times as fast as {name}": one[0] / ours[0] for name, one in theirs.items()},
+                 "events for them": theirs["Esper"][2], "matches": len(ours[1])}
             )  # fmt: skip
-            facts[f"times as fast as Esper, {count} patterns"] = theirs[0] / ours[0]
+            for name, one in theirs.items():
+                facts[f"times as fast as {name}, {count} patterns"] = one[0] / ours[0]
     report("peers_patterns", REASON, rows, facts)
     return facts
