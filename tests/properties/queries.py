@@ -514,7 +514,9 @@ def ticking(chance: Chance, of: Expression) -> Expression:
         tick, moment = row[TICK], round(value * SECOND) + us
         return not compare(moment, tick) if is_not else bool(compare(tick, moment))
 
-    return Expression(pattern.format(of.sql), holds, kind=FLAG)
+    moment = f"(CAST(round_even(({of.for_duck}) * {SECOND}, 0) AS BIGINT) + {us})"
+    for_duck = f"NOT ({moment} {sign} $t)" if is_not else f"$t {sign} {moment}"
+    return Expression(pattern.format(of.sql), holds, for_duck, FLAG)
 
 
 def of_now(source: Readings) -> bool:
