@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sanderling.arrays import I64, Bools
-from sanderling.kernels.jit import jit
+from sanderling.kernels.jit import jit, jit_bare
 from sanderling.kernels.persistency.stays import Asked, Stays, change, pass_time
 
 # Of an event: whose, when, the row of then (-1: not there), since when it stays (NEVER: it does not), and
@@ -13,14 +13,14 @@ from sanderling.kernels.persistency.stays import Asked, Stays, change, pass_time
 KEY, TICK, ROW, SINCE, IS_LONG = range(5)
 
 
-@jit
+@jit_bare
 def note(events: I64, n: int, stays: Stays, key: int, tick: int, row: int, was_long: bool) -> int:
     events[n, KEY], events[n, TICK], events[n, ROW], events[n, SINCE] = key, tick, row, stays.since[key]
     events[n, IS_LONG] = 1 if stays.is_long[key] and not was_long else 0
     return n + 1
 
 
-@jit
+@jit_bare
 def pass_by(stays: Stays, key: int, until: int, told: I64, events: I64, n: int) -> int:
     """What becomes due: a stay is long enough, or is over."""
     at, was_long = stays.due[key], stays.is_long[key]

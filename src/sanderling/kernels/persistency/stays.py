@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sanderling.arrays import I64, Bools
-from sanderling.kernels.jit import jit
+from sanderling.kernels.jit import jit, jit_bare
 
 NEVER = np.iinfo(np.int64).max
 
@@ -51,7 +51,7 @@ def rows_before(key: I64, after: I64, row: I64) -> I64:
     return before
 
 
-@jit
+@jit_bare
 def tell(told: I64, n: int, row: int, tick: int, sign: int) -> int:
     if row < 0:
         return n
@@ -59,18 +59,18 @@ def tell(told: I64, n: int, row: int, tick: int, sign: int) -> int:
     return n + 1
 
 
-@jit
+@jit_bare
 def shown(stays: Stays, key: int) -> int:
     return int(stays.row[key]) if stays.is_long[key] else -1
 
 
-@jit
+@jit_bare
 def end(stays: Stays, key: int) -> None:
     stays.row[key], stays.since[key], stays.gone[key] = -1, NEVER, NEVER
     stays.is_long[key], stays.due[key] = False, NEVER
 
 
-@jit
+@jit_bare
 def pass_time(stays: Stays, key: int, until: int, told: I64, n: int) -> int:
     """What becomes due up to a tick, if nothing changes: a stay is long enough, or over."""
     at = stays.due[key]
@@ -84,7 +84,7 @@ def pass_time(stays: Stays, key: int, until: int, told: I64, n: int) -> int:
     return n
 
 
-@jit
+@jit_bare
 def change(
     stays: Stays, key: int, tick: int, row: int, may_go_on: bool, stay: int, grace: int, told: I64, n: int
 ) -> int:

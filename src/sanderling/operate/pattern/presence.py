@@ -14,7 +14,6 @@ import pyarrow as pa
 from sanderling.arrays import I64
 from sanderling.clock import NEVER
 from sanderling.kernels.pattern.presence import walk_presence
-from sanderling.kernels.persistency.stays import rows_before
 from sanderling.operate.persistency.persisting import Persisting
 from sanderling.operate.persistency.stays import StaysState
 from sanderling.operate.sql.constants import Constants
@@ -62,21 +61,18 @@ class Presence:
         return PresenceState(self.persisting.new_state(None))
 
     def events(self, state: PresenceState, changes: Signed, closed_to: int) -> Iterator[Event]:
-        stays, known = state.stays, state.stays.stays.row.copy()
+        stays = state.stays
         looked = self.persisting.looked_at(stays, changes, closed_to)
-        known = np.append(known, np.full(len(stays.keys), -1))
         found = walk_presence(stays.stays, *looked, closed_to)
-        key, tick, row, since, is_long = found.T
-        shown = rows_before(key, row, known)  # of who goes: what it showed before
-        shown = np.where(row >= 0, row, shown)
-        keys = self._values(stays, shown, self.node.keys)
-        values = keys if self.kept == self.node.keys else self._values(stays, shown, self.kept)
+        key, tick, row, since, is_long = np.ascontiguousarray(found.T)
+        keys = _tuples(stays.key_columns(key), len(key))
+        values = iter(self._values(stays, row[row >= 0], self.kept))
         query = stays.query_of(key).tolist()
         stays.look_ahead()
         for i, (at, one, began, long) in enumerate(
             zip(tick.tolist(), row.tolist(), since.tolist(), is_long.tolist(), strict=True)
         ):
-            yield Event(at, (query[i], keys[i]), began, values[i] if one >= 0 else None, bool(long))
+            yield Event(at, (query[i], keys[i]), began, next(values) if one >= 0 else None, bool(long))
         stays.tidy()
 
     def take(self, state: PresenceState, event: Event) -> None:
@@ -86,10 +82,7 @@ class Presence:
             state.here[event.key] = Here(event.since, event.values)
 
     def _values(self, stays: StaysState, rows: I64, places: tuple[int, ...]) -> list[Values]:
-        columns = stays.rows.columns(rows)
-        if not places:
-            return [()] * len(rows)
-        return list(zip(*(columns[place].to_pylist() for place in places), strict=True))
+        return _tuples([stays.rows.column(rows, place) for place in places], len(rows))
 
     @property
     def key_type(self) -> pa.DataType:
@@ -125,14 +118,15 @@ class Presence:
         for i, values in enumerate(own):
             state.here.pop((query[i], values), None)
         stays.finish(over)
+        stays.tidy()
 
     def saved(self, state: PresenceState) -> dict[str, pa.Table]:
         return state.stays.saved()
 
     def restore(self, state: PresenceState, tables: dict[str, pa.Table]) -> None:
         state.stays.restore(tables)
-        stays = state.stays.stays
-        keys = np.flatnonzero(stays.since[: len(state.stays.keys)] != NEVER)
+        stays, keys = state.stays.stays, state.stays.keys.used
+        keys = keys[stays.since[keys] != NEVER]
         query = state.stays.query_of(keys).tolist()
         row = stays.row[keys]
         own, values = (self._values(state.stays, row, p) for p in (self.node.keys, self.kept))
@@ -140,3 +134,7 @@ class Presence:
             zip(stays.since[keys].tolist(), stays.gone[keys].tolist(), strict=True)
         ):
             state.here[query[i], own[i]] = Here(since, values[i] if gone == NEVER else None)
+
+
+def _tuples(columns: Sequence[pa.Array], n: int) -> list[Values]:
+    return list(zip(*(column.to_pylist() for column in columns), strict=True)) if columns else [()] * n

@@ -13,14 +13,13 @@ import pyarrow as pa
 from sanderling.arrays import I64, Bools
 from sanderling.clock import NEVER
 from sanderling.kernels.persistency.stays import Asked, rows_before, walk_stays
-from sanderling.operate.persistency.stays import StaysState
+from sanderling.operate.persistency.durations import ByQuery
+from sanderling.operate.persistency.stays import KeySteps, StaysState
 from sanderling.operate.sql.constants import Constants
-from sanderling.operate.sql.rows.steps import Steps
 from sanderling.operate.sql.select import evaluated
 from sanderling.operate.sql.signed import Signed, put_together
 from sanderling.operate.tree.changes import Changes
 from sanderling.plans import nodes
-from sanderling.plans.expression import Expression
 
 
 class Looked(NamedTuple):
@@ -42,6 +41,7 @@ class Persisting:
     def __init__(self, node: nodes.Persisting, constants: Constants):
         self.node, self.constants = node, constants
         self.types = [t.arrow for t in node.types]
+        self.stay, self.grace = (ByQuery(what, constants) for what in (node.stay, node.grace))
 
     def new_state(self, at: None) -> StaysState:
         return StaysState(self.types, self.node.keys)
@@ -50,7 +50,7 @@ class Persisting:
         (changes,) = given.inputs
         looked = self.looked_at(state, changes, given.closed_to)
         told = walk_stays(state.stays, *looked, given.closed_to)
-        row, tick, sign = told.T
+        row, tick, sign = np.ascontiguousarray(told.T)
         found = Signed(state.query_of(state.key_of(row)), tick, sign, state.rows.columns(row))
         if len(state.corrections):
             found = put_together([state.corrections, found]).consolidated()
@@ -66,38 +66,33 @@ class Persisting:
         state.correct(over[state.stays.is_long[over]], tick, -1)
         state.finish(over)
         state.judge(keys, asked, tick, self.node.tick_us)
+        state.tidy()
 
     def looked_at(self, state: StaysState, changes: Signed, closed_to: int) -> Looked:
         """Takes in changes, for which columns may grow; what is to be walked."""
-        steps, after = state.smallest(changes)
-        touched = _once(steps.group)
-        if state.next_due <= closed_to:
-            touched = np.union1d(touched, np.flatnonzero(state.stays.due[: len(state.keys)] <= closed_to))
-        starts = np.append(np.searchsorted(steps.group, touched), len(steps))
-        may_go_on = self._may_go_on(state, steps, after)
-        return Looked(touched, self.asked(state, touched), starts, steps.tick, after, may_go_on)
+        steps = state.take_in(changes, closed_to)
+        may_go_on = self._may_go_on(state, steps)
+        asked = self.asked(state, steps.keys)
+        return Looked(steps.keys, asked, steps.starts, steps.tick, steps.after, may_go_on)
 
     def asked(self, state: StaysState, keys: I64) -> Asked:
         """Who asks for a part of a tick waits for the whole; of a grace only whole ticks count."""
         query, tick = state.query_of(keys), self.node.tick_us
-        stay, grace = (self._of_query(what, query) for what in (self.node.stay, self.node.grace))
+        stay, grace = self.stay.of(query), self.grace.of(query)
         return Asked(-(-stay // tick) * tick, grace // tick * tick)
 
-    def _of_query(self, what: Expression, queries: I64) -> I64:
-        values = self.constants.computed(what, queries).cast(pa.int64()).fill_null(0)
-        return np.asarray(values.to_numpy(), np.int64)
-
-    def _may_go_on(self, state: StaysState, steps: Steps, after: I64) -> Bools:
+    def _may_go_on(self, state: StaysState, steps: KeySteps) -> Bools:
         """WHILE, of each step at which a key shows another row than before."""
-        found = np.ones(len(steps), np.bool_)
+        after, found = steps.after, np.ones(len(steps.after), np.bool_)
         if self.node.goes_on is None:
             return found
-        before = rows_before(steps.group, after, state.stays.row)
+        key = np.repeat(steps.keys, np.diff(steps.starts))
+        before = rows_before(key, after, state.stays.row)
         changed = np.flatnonzero((before >= 0) & (after >= 0) & (before != after))
         if len(changed):
             columns = [*state.rows.columns(after[changed]), *state.rows.columns(before[changed])]
-            query = state.query_of(steps.group[changed])
-            pairs = Signed(query, steps.tick[changed], np.ones(len(changed), np.int64), columns)
+            signs = np.ones(len(changed), np.int64)
+            pairs = Signed(state.query_of(key[changed]), steps.tick[changed], signs, columns)
             (verdict,) = evaluated([self.node.goes_on], pairs, self.constants)
             found[changed] = np.asarray(verdict.fill_null(False).to_numpy(), np.bool_)
         return found
@@ -114,7 +109,7 @@ class Persisting:
 
     def forget(self, state: StaysState, queries: I64) -> None:
         state.forget(queries)
-        state.tidy(is_due=True)
+        state.tidy()
 
     def held(self, state: StaysState) -> int:
         return len(state.alive)
@@ -124,10 +119,3 @@ class Persisting:
 
     def restore(self, state: StaysState, tables: dict[str, pa.Table]) -> None:
         state.restore(tables)
-
-
-def _once(keys: I64) -> I64:
-    """Each of those that stand together, once."""
-    is_new = np.ones(len(keys), np.bool_)
-    is_new[1:] = keys[1:] != keys[:-1]
-    return keys[is_new]
