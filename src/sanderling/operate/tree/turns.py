@@ -30,6 +30,10 @@ class Turned:
     end: I64
 
 
+NOBODY = np.empty(0, np.int64)
+NO_TURNS = Turned(NOBODY, NOBODY, np.empty(0, np.bool_), NOBODY, NOBODY)
+
+
 class Turns:
     """The turns of the queries of one tree.
 
@@ -65,6 +69,8 @@ class Turns:
 
     def take(self, told: pa.Table, ready: int, running: Sequence[str]) -> Turned:
         """After a batch: `ready` is the tick that all streams have closed, `running` those that go on."""
+        if not (self.told.num_rows or told.num_rows or len(self.joining)):
+            return NO_TURNS  # as in most batches, however many queries there are
         self.told = pa.concat_tables([self.told, told])
         query, tick, sign = (self.told.column(c).to_numpy() for c in ("query", "tick", "sign"))
         is_joining = np.isin(query, self.joining)
