@@ -27,7 +27,6 @@ from benchmarks import pictures
 from benchmarks.engine import Engine
 from benchmarks.report import report
 from sanderling.batches import ROW, TS, Batch, Kind
-from sanderling.clock import NEVER
 from sanderling.operate.sql.constants import Constants
 from sanderling.operate.tree.tree import Tree
 from sanderling.plan.planner import Planner
@@ -173,9 +172,11 @@ class Run:
                 tree.tree.stations[-2].state if not hasattr(tree.tree.stations[-1].state, "runs") else None
             )
             state = tree.tree.stations[-1].state if state is None else state
-            found.update((run.query, len(run.ticks)) for run in state.runs.values())
-            stays = state.presences[0].stays
-            waits = np.flatnonzero((stays.stays.since != NEVER) & ~stays.stays.is_long)
+            runs, stays = state.runs, state.presences[0].stays
+            mine = runs.used
+            found.update(zip(runs.query[mine].tolist(), (runs.position[mine] + 1).tolist(), strict=True))
+            waits = stays.stayed()
+            waits = waits[~stays.stays.is_long[waits]]
             found.update((query, 0) for query in stays.query_of(waits).tolist())
         return found
 

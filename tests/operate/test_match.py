@@ -214,6 +214,6 @@ def test_runs_are_those_that_wait(drawn: Drawn) -> None:
     state: Any = tree.stations[-1].state
     assert len(state.runs) == sum(not run.outcome for run in oracle.runs(made.pattern))
     tree.apply({}, {}, NOTHING_BEGUN, TICK * TICKS + 1000)
-    assert not state.runs and not state.waiting and not state.of_key
+    assert not state.runs and not state.waiting
     tree.forget(np.array([QUERY]))
     assert not any(own.here for own in state.presences) and not tree.is_due(10**12)

@@ -11,6 +11,7 @@ from sanderling.operate.nearby.focal_points import FocalPoints
 from sanderling.operate.nearest.nearest import Nearest
 from sanderling.operate.operator import Operator
 from sanderling.operate.pattern.match import Match
+from sanderling.operate.pattern.matching import Matching
 from sanderling.operate.pattern.own_state import States
 from sanderling.operate.pattern.recent import Recent
 from sanderling.operate.persistency.persisting import Persisting
@@ -92,7 +93,8 @@ def operator_of(
         case nodes.Sample():
             return Sample(node)
         case nodes.Match():
-            return Match(node, constants, states)
+            # What a program's own states decide is worked out run by run.
+            return Match(node, constants, states) if node.own else Matching(node, constants)
         case nodes.Solve():
             return Solve(node, constants, partition)
 

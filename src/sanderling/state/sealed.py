@@ -23,7 +23,7 @@ import pyarrow as pa
 from sanderling.errors import StateError
 
 # Of all that a checkpoint holds.
-FORMAT = 18
+FORMAT = 19
 MAGIC = b"sanderling"
 # The line is filled up with spaces to so many bytes: what follows is aligned as Arrow likes it.
 HEAD_BYTES = 64
