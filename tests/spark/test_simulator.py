@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from pyspark.sql import SparkSession
 from pyspark.sql.datasource import InputPartition
 
-from sanderling.demo.run import demo_plan, demo_script
+from sanderling.demo.run import AT, demo_plan, demo_script
 from sanderling.demo.scene import Scene
 from sanderling.plans.parts import for_source
 from sanderling.session.connect import connect
@@ -21,12 +22,12 @@ from sanderling.simulate.traffic import Traffic
 from sanderling.spark.sources.simulator import Simulator, StepReader, Steps
 from sanderling.spark.sources.source import Packing
 
-STEPS = 12
+STEPS, EARTH_M = 12, 6_371_008.8
 
 
 def fed(folder: Path) -> Feed:
     """A city whose steps are all there."""
-    feed = Feed(Traffic(make_city(7), TrafficSettings(objects=1_000, new=20)), folder)
+    feed = Feed(Traffic(make_city(7), TrafficSettings(objects=1_000, new=20, at=AT)), folder)
     folder.mkdir()
     for step in range(STEPS):
         feed._write(step)
@@ -45,8 +46,9 @@ def test_answers_are_what_the_last_step_says(spark: SparkSession, tmp_path: Path
     assert (scene.rows, scene.ticks) == (sum(map(len, steps)), STEPS - 1)
     now = steps[STEPS - 2]
     now = now[~now.gone]
-    assert scene.held["market"] == ((now.x.abs() <= 300) & (now.y.abs() <= 300)).sum() > 0
-    assert scene.held["station"] == ((now.x - 1500) ** 2 + (now.y - 800) ** 2 <= 400**2).sum() > 0
+    market = now.lon.between(8.2101, 8.2191) & now.lat.between(53.1408, 53.1462)
+    assert scene.held["market"] == market.sum() > 0
+    assert scene.held["station"] == (_metres(now.lon, now.lat, 8.237, 53.151) <= 400).sum() > 0
     assert scene.held["racing"] == (now.speed * 3.6 > 118).sum() > 0
     assert scene.held["around_bus_0"] == _others_around(now, 0, 450, 300).sum() > 0
     assert scene.held["who_is_where"] > 500
@@ -55,7 +57,16 @@ def test_answers_are_what_the_last_step_says(spark: SparkSession, tmp_path: Path
 
 def _others_around(now: pd.DataFrame, bus: int, east_m: float, north_m: float) -> pd.Series[bool]:
     (focal,) = now[now.id == bus].itertuples()
-    return (np.abs(now.x - focal.x) <= east_m) & (np.abs(now.y - focal.y) <= north_m) & (now.id != bus)
+    east = _metres(now.lon, focal.lat, focal.lon, focal.lat)
+    north = _metres(focal.lon, now.lat, focal.lon, focal.lat)
+    return (east <= east_m) & (north <= north_m) & (now.id != bus)
+
+
+def _metres(lon: Any, lat: Any, to_lon: float, to_lat: float) -> Any:
+    """The haversine formula."""
+    lon, lat, to_lon, to_lat = map(np.radians, (lon, lat, to_lon, to_lat))
+    part = np.sin((to_lat - lat) / 2) ** 2 + np.cos(lat) * np.cos(to_lat) * np.sin((to_lon - lon) / 2) ** 2
+    return 2 * EARTH_M * np.arcsin(np.sqrt(part))
 
 
 def test_a_batch_replays_until_it_is_committed(tmp_path: Path) -> None:
