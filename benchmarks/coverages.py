@@ -77,7 +77,7 @@ KINDS: dict[str, tuple[Callable[[float, float], str], bool]] = {
     "band": (lambda x, y: _band(y, 0.0), True),
     "band of bent lines": (lambda x, y: _band(y, x / 99), True),
     "exterior of a rectangle": (lambda x, y: f"EXTERIOR OF RECT ({-1 - x}, -1, 2, {RIM})", True),
-    "exterior of a circle": (lambda x, y: f"EXTERIOR OF CIRCLE (0.5, 0.5, {0.7 + x / 1e3})", True),
+    "exterior of a circle": (lambda x, y: f"EXTERIOR OF CIRCLE (0.5, 0.5, {0.69 + x / 1e3})", True),
     "exterior of a polygon": (
         lambda x, y: f"EXTERIOR OF POLYGON ((-1 -1, 2 -1, 2 {RIM}, {x} {RIM}, -1 {RIM}, -1 -1))", True,
     ),
