@@ -253,7 +253,7 @@ class Sanderling(Spark):
                 raise self.refuse(
                     "query.unsupported",
                     "NOT INSIDE is not supported yet",
-                    "ask for the region itself",
+                    "write INSIDE EXTERIOR OF and the region",
                     before,
                     self._prev,
                 )

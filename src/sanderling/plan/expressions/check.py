@@ -40,6 +40,9 @@ from sanderling.plans.columns import (
 from sanderling.types import ALIASES, TYPES, SqlType
 
 TYPE_OF_DUCKDB = {t.duckdb: t for t in TYPES.values()}
+# What others call the time, and what there is.
+CLOCKS = ("NOW", "CURRENT_TIMESTAMP", "CURRENT_TIME", "SYSTIMESTAMP", "ROWTIME", "PROCTIME")
+NOW = "write the name of the TIME column, or TICK(), the tick's time: WHERE TICK() - ts > INTERVAL '5' MINUTE"
 # What is beyond these stays in the text: a column for each value would cost more than it shares.
 LONGEST_LIFTED_LIST = 16
 MOST_CONSTANTS = 64
@@ -154,7 +157,8 @@ class Scope:
             hint = "a region is used with INSIDE: o.location INSIDE t.region"
         else:
             hint = (
-                did_you_mean(name, known)
+                hint_of_no_column(name)
+                or did_you_mean(name, known)
                 or f"{self.stream.name} has {len(self.stream.columns)} columns, none of this name"
             )
         return self.refuse(column, "query.unknown_column", f'no column is named "{name}"', hint)
@@ -178,6 +182,14 @@ class Scope:
                 return before[1]
         word = re.match(r"[^\W\d]\w*", self.text[span.start :]) if span else None
         return word[0] if word else node.sql_name() if isinstance(node, exp.Func) else node.key.upper()
+
+
+def hint_of_no_column(name: str) -> str:
+    """Where what is taken for a column is something that others write so."""
+    glued = re.fullmatch(r"([0-9]+)([A-Za-z]+)", name)
+    if glued is not None:
+        return f"write {glued[1]} {glued[2]}, with a blank between"
+    return NOW if name.upper() in CLOCKS else ""
 
 
 def span_of(node: exp.Expr) -> Span | None:

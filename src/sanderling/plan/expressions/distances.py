@@ -102,7 +102,10 @@ def sides_of(distance: exp.Expr, scope: RowScope) -> tuple[Side, Side]:
     parts = distance.expressions
     if len(parts) != 2:
         raise scope.refuse(
-            distance, "query.wrong_argument_count", "DISTANCE is between two", "write DISTANCE(a, b)"
+            distance,
+            "query.wrong_argument_count",
+            "DISTANCE is between two",
+            "write DISTANCE(a, b), of two in FROM; near a place is INSIDE (x, y, r)",
         )
     first, second = (_side(part, scope) for part in parts)
     return first, second

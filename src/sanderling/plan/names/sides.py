@@ -11,7 +11,7 @@ from sqlglot import exp
 from sanderling.catalog import Column, Stream, Table
 from sanderling.errors import QueryError, did_you_mean
 from sanderling.language.statements import Bracket, Span, WindowClause
-from sanderling.plan.expressions.check import Scope
+from sanderling.plan.expressions.check import Scope, hint_of_no_column
 from sanderling.plans.columns import by_place, previous_of, within_of
 from sanderling.plans.nodes import Node, is_table
 from sanderling.plans.window import Lasting
@@ -169,7 +169,7 @@ class RowScope(Scope):
             hint = "it is used with INSIDE, or in DISTANCE: o.location INSIDE …, DISTANCE(a, b)"
         else:
             known = [c.name for side in self.all for c in side.columns]
-            hint = did_you_mean(name, known) or "no column in FROM has this name"
+            hint = hint_of_no_column(name) or did_you_mean(name, known) or "no column in FROM has this name"
         return self.refuse(column, "query.unknown_column", f'no column is named "{name}"', hint)
 
     def resolve(self, column: exp.Column) -> tuple[str, SqlType]:

@@ -21,6 +21,7 @@ from sanderling.plan.names.sides import Derived, RowScope, Side, Uses, different
 from sanderling.plan.query.grouping import Grouping, has_aggregates, is_of_rows
 from sanderling.plan.query.joining import Joining, Link
 from sanderling.plan.query.relations import Relations
+from sanderling.plan.query.selects import BESIDE_AND
 from sanderling.plan.query.since import growing, later_than, refuse_endless
 from sanderling.plan.query.tessellate import Tiles
 from sanderling.plan.query.trajectories import by_trajectory
@@ -305,7 +306,7 @@ class Block:
                 below.setdefault(self.sides.index(self._stream_of(condition)), []).append(condition)
                 continue
             for part in condition.find_all(LocationInside):
-                message, hint = "INSIDE stands alone or beside AND", "it cannot be under OR or NOT"
+                message, hint = "INSIDE stands alone or beside AND", BESIDE_AND
                 raise self.scope.refuse(part, "query.unsupported", message, hint)
             self._refuse_nn_within(condition)
             owners = self._owners(condition)

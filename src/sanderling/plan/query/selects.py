@@ -37,6 +37,7 @@ from sanderling.plans.plan import OutputColumn
 from sanderling.plans.window import There, Until, UntilThere, Window
 from sanderling.types import TYPES, SqlType
 
+BESIDE_AND = "under NOT, write INSIDE EXTERIOR OF region; for OR, UNION of two queries"
 # What DuckDB calls the types of conditions, and nodes that are nothing else.
 CONDITIONS = ("BOOLEAN", '"NULL"', "NULL")
 TRUTHS = (exp.Predicate, exp.Connector, exp.Not)
@@ -129,9 +130,7 @@ class SelectPlanner:
             return ()
         node = exp.and_(*conjuncts, copy=True) if len(conjuncts) > 1 else conjuncts[0].copy()
         for part in node.find_all(LocationInside):
-            raise scope.refuse(
-                part, "query.unsupported", "INSIDE stands alone or beside AND", "it cannot be under OR or NOT"
-            )
+            raise scope.refuse(part, "query.unsupported", "INSIDE stands alone or beside AND", BESIDE_AND)
         check(node, scope)
         holder = exp.Paren(this=node)
         lift(holder, scope, constants)

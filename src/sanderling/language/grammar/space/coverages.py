@@ -6,6 +6,7 @@ negative radius, an open or self-crossing ring) is refused here, where its text 
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import shapely
@@ -36,6 +37,7 @@ from sanderling.types import LARGEST
 FORMS = (
     "INSIDE takes (x1, y1, x2, y2), (x, y, r), ('M', id, xdist, ydist), ('M', id, r), a region or a coverage"
 )
+GLUED = re.compile(r"([0-9]+)([A-Za-z]+)")
 NUMBERS = (TokenType.NUMBER, TokenType.DASH, TokenType.PLUS)
 # Coverages by how they begin: a word with numbers in parentheses behind it, or two words.
 IN_PARENTHESES = ("RECT", "CIRCLE", "POLYGON", "MULTIPOLYGON", "SPOT", "BAND", "AROUND")
@@ -53,6 +55,10 @@ class CoverageParser(MotionParser, UnitParser):
             end = first.end + 1
             return Value(first.text, Span(first.start, end), Spot(end, 1))
         sign = self._sign()
+        glued = GLUED.fullmatch(self._curr.text) if self._curr else None
+        if glued is not None and self._curr.token_type != TokenType.NUMBER:
+            message, hint = f"{glued[0]} is no number", f"write {glued[1]} {glued[2]}, with a blank between"
+            raise self.refuse("query.syntax", message, hint, self._curr)
         has_point = self._match(TokenType.DOT)
         token = self._curr
         if not self._match(TokenType.NUMBER):
@@ -112,6 +118,9 @@ class CoverageParser(MotionParser, UnitParser):
             return self._written(self._with_motion(self._parse_inside_tuple()), first)
         if self._is_coverage():
             return self._parse_region()
+        if self._curr and self._curr.token_type == TokenType.STRING:
+            message, hint = "a region's name is no text", f"write it without quotes: INSIDE {self._curr.text}"
+            raise self.refuse("query.syntax", message, hint, self._curr)
         name: InsideTarget = self._name("a region's name or a coverage")
         self._refuse_motion()
         return name

@@ -21,6 +21,7 @@ SHAPE = (
 )
 WITHIN = "write a.location INSIDE b.region, or INSIDE region behind FROM; who is on its border is in it"
 EXTERIOR = "write a.location INSIDE EXTERIOR OF region"
+CHANGES = "a query tells what changes by itself: leave it out; WINDOW TUMBLE 1 HOUR is told when an hour ends"
 WINDOWS = (
     "write WINDOW 1 HOUR for the last hour at every tick, WINDOW TUMBLE 1 HOUR for windows that follow each "
     "other, WINDOW HOP 1 HOUR EVERY 10 MINUTES for windows that overlap"
@@ -48,13 +49,18 @@ FUNCTIONS: dict[str, str] = {
     "ST_DFULLYWITHIN": "write DISTANCE(a, b) <= r",
     **dict.fromkeys(("TUMBLE", "HOP", "TUMBLE_START", "TUMBLE_END", "HOP_START", "HOP_END"), WINDOWS),
     "NEAREST": NEAREST,
+    **dict.fromkeys(("VELOCITY", "ST_SPEED"), "write SPEED(), from the last two readings"),
+    **dict.fromkeys(
+        ("BEARING", "AZIMUTH", "ST_AZIMUTH", "DIRECTION"), "write HEADING(), from the last two readings"
+    ),
     "LAG": "write PREVIOUS(column), what the column was in the same object's reading before",
     "LEAD": "nobody knows the next reading; when it is there, PREVIOUS(column) is this one",
 }  # fmt: skip
 
 # Words in a statement that cannot be read, and what to write instead.
 WORDS: dict[str, str] = {
-    **dict.fromkeys(("SLIDE", "HOP", "HOPPING", "TUMBLE", "TUMBLING", "SLIDING", "EMIT"), WINDOWS),
+    **dict.fromkeys(("SLIDE", "HOP", "HOPPING", "TUMBLE", "TUMBLING", "SLIDING"), WINDOWS),
+    "EMIT": CHANGES,
     **dict.fromkeys(("NEAREST", "CLOSEST"), NEAREST),
     **dict.fromkeys(("WITHIN", "NEAR", "IN_REGION"), REGION),
     "OUTSIDE": "write INSIDE EXTERIOR OF and a region",
