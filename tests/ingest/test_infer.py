@@ -97,6 +97,14 @@ def test_a_file_without_rows_tells_nothing(tmp_path: Path) -> None:
     assert e.value.hint == "declare the columns"
 
 
+def test_where_files_are_yet_to_come_the_columns_are_to_be_declared(tmp_path: Path) -> None:
+    clauses = f"KEY id TIME ts LOCATION (x, y) WITH (path = '{tmp_path}/*.csv')"
+    with pytest.raises(ConfigError, match="declare the columns") as e:
+        Planner().run_script(f"CREATE STREAM s {clauses}")
+    assert e.value.code == "config.missing_file"
+    Planner().run_script(f"CREATE STREAM s (id STRING, ts BIGINT, x DOUBLE, y DOUBLE) {clauses}")
+
+
 def test_a_stream_is_declared_by_its_file(tmp_path: Path) -> None:
     path = csv(tmp_path, "id,ts,x,y,free\nanna,2024-05-01 08:00:01,2,3,true\n")
     planner = Planner()

@@ -12,7 +12,14 @@ import numpy as np
 
 from sanderling.catalog import Archiving, BroughtState, Column, History, Names, Stream, Table, Written
 from sanderling.clock import LAST_US, tick_end, time_of
-from sanderling.errors import ODD_CHARACTER, QueryError, SanderlingError, did_you_mean, with_article
+from sanderling.errors import (
+    ODD_CHARACTER,
+    ConfigError,
+    QueryError,
+    SanderlingError,
+    did_you_mean,
+    with_article,
+)
 from sanderling.figures.figures import Tally
 from sanderling.ingest.files import STREAM_FORMATS, format_of, unpacking_in
 from sanderling.ingest.infer import Roles, inferred_columns
@@ -364,9 +371,16 @@ class Planner:
     # ----- tables
 
     def _infer(self, path: str, format: str, written: Written, roles: Roles) -> tuple[Column, ...]:
-        known = format_of(path, format or None, STREAM_FORMATS, self._data)
-        with unpacking_in(self._folder) as folder:
-            return inferred_columns(path, known, written, roles, folder, self._data)
+        """The columns that nobody declares; where nothing is yet to tell them from, they have to be."""
+        try:
+            known = format_of(path, format or None, STREAM_FORMATS, self._data)
+            with unpacking_in(self._folder) as folder:
+                return inferred_columns(path, known, written, roles, folder, self._data)
+        except ConfigError as e:
+            if e.code != "config.missing_file":
+                raise
+            hint = f"{e.hint}; declare the columns of files that are yet to come"
+            raise ConfigError(e.code, e.message, hint) from e
 
     def _table(self, statement: CreateTable, text: str) -> Table:
         declarations = Declarations(text)
