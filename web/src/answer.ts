@@ -72,34 +72,35 @@ export class Answer {
 
   /** Signed rows of one tick, − and + in any order. */
   apply(tick: number, signs: ArrayLike<number>, rows: Value[][]): Step {
-    const before = new Set<string>();
-    const touched = new Map<string, Row>();
-    let rowsIn = 0;
-    let rowsOut = 0;
-    const keys = rows.map(values => this.keyOf(values));
+    const step: Step = {tick, came: [], went: [], changed: [], rowsIn: 0, rowsOut: 0};
+    const touched = new Map<string, Touched>();
+    // What is looked for is looked for once a key: of a hundred thousand objects that is most of the work.
+    const of = rows.map((values): Touched => {
+      const key = this.keyOf(values);
+      let one = touched.get(key);
+      if (!one) touched.set(key, (one = {key, values, held: this.rows.get(key) ?? [], isNew: !this.rows.has(key)}));
+      return one;
+    });
     for (let i = 0; i < rows.length; i++) {
-      const key = keys[i];
-      if (!touched.has(key)) {
-        touched.set(key, {key, values: rows[i]});
-        if (this.rows.has(key)) before.add(key);
-      }
       if (signs[i] < 0) {
-        this.takeAway(key, rows[i]);
-        rowsOut++;
+        step.rowsOut++;
+        if (takeAway(of[i].held, rows[i])) this.size--;
       }
     }
     for (let i = 0; i < rows.length; i++) {
       if (signs[i] > 0) {
-        this.add(keys[i], rows[i]);
-        rowsIn++;
+        step.rowsIn++;
+        this.size++;
+        of[i].held.push({key: of[i].key, values: rows[i]});
       }
     }
-    const step: Step = {tick, came: [], went: [], changed: [], rowsIn, rowsOut};
-    for (const [key, row] of touched) {
-      if (!this.rows.has(key)) {
-        if (before.has(key)) step.went.push(row);
-      } else if (before.has(key)) step.changed.push(key);
-      else step.came.push(key);
+    for (const {key, values, held, isNew} of touched.values()) {
+      if (held.length === 0) {
+        if (!isNew && this.rows.delete(key)) step.went.push({key, values});
+      } else if (isNew) {
+        this.rows.set(key, held);
+        step.came.push(key);
+      } else step.changed.push(key);
     }
     return step;
   }
@@ -109,25 +110,21 @@ export class Answer {
     this.steps.push(step);
     if (this.steps.length > STEPS_KEPT) this.steps.shift();
   }
+}
 
-  private add(key: string, values: Value[]): void {
-    const there = this.rows.get(key);
-    if (there) there.push({key, values});
-    else this.rows.set(key, [{key, values}]);
-    this.size++;
-  }
+/** A key of which a tick told something: its rows, and what was told of it first. */
+interface Touched extends Row {
+  held: Row[];
+  isNew: boolean;
+}
 
-  private takeAway(key: string, values: Value[]): void {
-    const there = this.rows.get(key);
-    if (!there) return;
-    const found = there.findIndex(row => isSame(row.values, values));
-    if (found < 0) return;
-    there.splice(found, 1);
-    this.size--;
-    if (there.length === 0) this.rows.delete(key);
-  }
+function takeAway(held: Row[], values: Value[]): boolean {
+  const found = held.findIndex(row => isSame(row.values, values));
+  if (found >= 0) held.splice(found, 1);
+  return found >= 0;
 }
 
 function isSame(a: Value[], b: Value[]): boolean {
-  return a.every((value, i) => Object.is(value, b[i]));
+  for (let i = 0; i < a.length; i++) if (!Object.is(a[i], b[i])) return false;
+  return true;
 }
