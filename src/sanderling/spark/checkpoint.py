@@ -24,7 +24,7 @@ from sanderling.errors import StateError
 from sanderling.ingest.files import SourceFile
 from sanderling.plans.plan import Plan
 from sanderling.spark.sums import refuse_damaged
-from sanderling.state.sealed import broken, other_format, read_json, write_json
+from sanderling.state.sealed import PASSING, broken, other_format, read_json, write_json
 
 NOTE = "run.json"
 KIND = "run"
@@ -48,6 +48,8 @@ def working_in(checkpoint: Path | None) -> Iterator[Path]:
     work = checkpoint or Path(tempfile.mkdtemp(prefix="sanderling-"))
     try:
         work.mkdir(parents=True, exist_ok=True)
+        if checkpoint is None:
+            (work / PASSING).touch()
         with alone_in(work):
             yield work
     finally:

@@ -23,6 +23,7 @@ from pathlib import Path
 from sanderling.spark.signals import held_signals
 from sanderling.spark.start import archive
 from sanderling.spark.start.archive import OPTIONS, quoted, spark_package, with_archive
+from sanderling.spark.start.launcher import command
 from sanderling.spark.start.nursery import start_nursery
 
 SECONDS_BETWEEN_LOOKS = 0.01
@@ -102,9 +103,10 @@ def _launched(master: str, log: Path | None, is_kept: bool) -> Java:
         }
         # It ends when its standard input does, that is with us. Ctrl-C is for us, who end it then.
         told = [f"--conf={name}={value}" for name, value in _sockets(master, folder).items()]
+        words = ["--master", master, *told, "pyspark-shell"]
+        submit, environment = command(_spark_home(), words, environment)
         process = subprocess.Popen(
-            [str(_spark_home() / "bin" / "spark-submit"), "--master", master, *told, "pyspark-shell"],
-            stdin=subprocess.PIPE, stdout=said, stderr=said, env=environment,
+            submit, stdin=subprocess.PIPE, stdout=said, stderr=said, env=environment,
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
         )  # fmt: skip
     _java.append(Java(process, folder, log, python, os.getpid(), kept))
