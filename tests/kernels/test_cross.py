@@ -7,6 +7,7 @@ import shapely
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sanderling.kernels.inside.board import build_board, cross_still, together
 from sanderling.kernels.inside.cross import IS, PLACE_BIT, WAS, Moves, Rules, cross, plain_cross
 from sanderling.kernels.inside.grid import CELLS_OF_WIDE, build_grid, cell_of, no_grid
 from sanderling.space.coverages import BOX, CENTRED, DISC, EVERYWHERE, POLYGON
@@ -86,6 +87,52 @@ def test_cross_finds_what_every_pair_gives(case: tuple[Moves, Rules, Geometry, G
         assert {tuple(int(v) for v in row) for row in zip(*looked_at, strict=True)} == set(pairs)
 
 
+@settings(max_examples=drawn(60, 4000))
+@given(cases())
+def test_on_a_board_the_same_is_found(case: tuple[Moves, Rules, Geometry, Geometry]) -> None:
+    moves, rules, regions, _ = case
+    with np.errstate(all="ignore"):
+        board = build_board(regions)
+        if board is None:
+            return
+        found = cross_still(moves, rules, board)
+        pairs = [tuple(int(v) for v in row) for row in zip(*found, strict=True)]
+        assert len(pairs) == len(set(pairs)), "a pair is told once"
+        assert set(pairs) == plain_cross(moves, rules, regions, regions)
+
+
+def test_a_board_of_many_squares_tells_what_a_grid_does() -> None:
+    rng = np.random.default_rng(3)
+    n, squares, objects = 20_000, 2_000, 900
+    corner, side = rng.random((squares, 2)), rng.choice([0.001, 0.05, 0.2], squares)
+    kind = rng.choice([BOX, DISC, CENTRED], squares).astype(np.int8)
+    far = np.where((kind == BOX)[:, None], corner + side[:, None], np.stack([side, side], axis=1))
+    regions = Geometry(kind, *np.hstack([corner, far]).T.copy())
+    old = rng.random((n, 2)) * 1.5
+    new = old + rng.normal(0, 0.01, (n, 2)) * rng.integers(0, 2, (n, 1))
+    old[::50], new[1::50] = np.nan, np.nan
+    conditions = rng.random((2, n)) < 0.9, rng.random((2, n)) < 0.9
+    moves = Moves(
+        rng.integers(0, objects, n), *old.T.copy(), *new.T.copy(), rng.integers(0, 3, n).astype(np.uint64),
+        *conditions,
+    )  # fmt: skip
+    watch, condition = rng.integers(0, 2, squares).astype(np.uint64), rng.integers(0, 2, squares)
+    rules = Rules(watch, condition, rng.integers(-1, objects, squares))
+    board, grid = build_board(regions), build_grid(regions)
+    assert board is not None and (together(moves.object) != np.arange(n)).any()
+    assert (np.diff(board.starts)[1::2] > 0).any(), "some hold whole cells"
+    on_board, in_grid = cross_still(moves, rules, board), cross(moves, rules, regions, grid, regions, grid)
+    assert len(on_board[0]) > n
+    assert sorted(zip(*map(np.ndarray.tolist, on_board), strict=True)) == sorted(
+        zip(*map(np.ndarray.tolist, in_grid), strict=True)
+    )
+
+
+def test_moves_of_an_object_follow_each_other_in_order_of_time() -> None:
+    assert together(np.array([1, 0, 1, 0, 1])).tolist() == [1, 3, 0, 2, 4]
+    assert together(np.array([2, 0, 1])).tolist() == [0, 1, 2], "not where there is one of each"
+
+
 POLYGONS = [
     shapely.Polygon([(0, 0), (10, 0), (10, 10), (0, 10)], [[(4, 4), (8, 4), (8, 6), (4, 6)]]),
     shapely.MultiPolygon([shapely.box(1, 1, 3, 3), shapely.box(5, 0, 5.5, 9)]),
@@ -105,7 +152,11 @@ def test_with_rasters_nobody_is_lost(places: list[tuple[float, ...]]) -> None:
     moves = Moves(np.arange(n), old_x, old_y, new_x, new_y, changed, always, always)
     rules = Rules(np.full(regions, PLACE_BIT), np.zeros(regions, np.int64), np.full(regions, -1))
     grid = build_grid(geometry)
+    board = build_board(geometry)
+    assert board is not None
     move, region, state = cross(moves, rules, geometry, grid, geometry, grid, polygons.rasters)
+    on_board = cross_still(moves, rules, board, polygons.rasters)
+    assert sorted(zip(*on_board, strict=True)) == sorted(zip(move, region, state, strict=True))
     crossed = set()
     for i, r, s in zip(move.tolist(), region.tolist(), state.tolist(), strict=True):
         shape = POLYGONS[r]

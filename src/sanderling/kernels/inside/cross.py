@@ -40,6 +40,24 @@ class Moves(NamedTuple):
     holds: Bools
 
 
+@jit
+def moved(x: F64, y: F64, old_row: I64, new_row: I64) -> tuple[F64, F64, F64, F64, U64]:
+    """The places of readings by row before and after, NaN for absent ones, and whether they differ."""
+    n = len(old_row)
+    old_x, old_y, new_x, new_y = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    changed = np.zeros(n, np.uint64)
+    for i in range(n):
+        old_x[i] = old_y[i] = new_x[i] = new_y[i] = np.nan
+        if old_row[i] >= 0:
+            old_x[i], old_y[i] = x[old_row[i]], y[old_row[i]]
+        if new_row[i] >= 0:
+            new_x[i], new_y[i] = x[new_row[i]], y[new_row[i]]
+        # Nowhere differs from everything.
+        if old_x[i] != new_x[i] or old_y[i] != new_y[i]:
+            changed[i] = PLACE_BIT
+    return old_x, old_y, new_x, new_y, changed
+
+
 class Rules(NamedTuple):
     """What each region asks beside its geometry.
 

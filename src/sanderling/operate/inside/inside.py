@@ -13,6 +13,7 @@ import numpy as np
 
 from sanderling.arrays import I64, Bools
 from sanderling.batches import Batch
+from sanderling.kernels.inside.board import Board, build_board, cross_still
 from sanderling.kernels.inside.cross import cross
 from sanderling.kernels.inside.grid import Grid, build_grid
 from sanderling.operate.inside.moving import MovingRegions
@@ -34,7 +35,7 @@ from sanderling.space.outlines.raster import Rasters
 
 @dataclass(slots=True)
 class InsideState:
-    """Which regions live now, a grid over those that stand still, and where the others are.
+    """Which regions live now, a board or a grid over those that stand still, and where the others are.
 
     All of it follows from the plan, the clock and the last readings, so it is rebuilt rather than saved.
     """
@@ -42,7 +43,7 @@ class InsideState:
     is_live: Bools
     still_ids: I64
     geometry: Geometry
-    grid: Grid
+    over: Board | Grid
     rasters: Rasters
     moving: MovingRegions | Roaming | None
     posed: PosedRegions | None
@@ -81,9 +82,10 @@ class Inside:
         )  # fmt: skip
         geometry = self.plan.regions.written(still)
         movers = self.movers.of(moving, self.asks, now.objects, now.focals) if len(moving) else None
-        rasters, grid = self.tell.polygons.rasters_of(still), build_grid(geometry, does_last=True)
+        rasters = self.tell.polygons.rasters_of(still)
+        over: Board | Grid = build_board(geometry) or build_grid(geometry, does_last=True)
         changing = PosedRegions.of(posed, self.asks, self.tell.polygons, now) if len(posed) else None
-        return InsideState(is_live, still, geometry, grid, rasters, movers, changing)
+        return InsideState(is_live, still, geometry, over, rasters, movers, changing)
 
     def end(self, state: InsideState, tick: int, now: Now) -> Turned:
         r = self.plan.regions
@@ -142,8 +144,11 @@ class Inside:
         moves, columns, objects, focals = given.moves, given.columns, given.now.objects, given.now.focals
         pairs = []
         if len(state.still_ids) and len(moves):
-            rules = self.asks.rules(state.still_ids, objects)
-            met = cross(columns, rules, state.geometry, state.grid, state.geometry, state.grid, state.rasters)
+            rules, over = self.asks.rules(state.still_ids, objects), state.over
+            if isinstance(over, Board):
+                met = cross_still(columns, rules, over, state.rasters)
+            else:
+                met = cross(columns, rules, state.geometry, over, state.geometry, over, state.rasters)
             pairs.append(PairBatch.of(met, moves, columns.changed, state.still_ids))
         if state.moving is not None:
             pairs.append(

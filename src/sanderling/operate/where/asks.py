@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from sanderling.arrays import I32, I64, U64, Bools, differs
 from sanderling.figures.figures import Figures
-from sanderling.kernels.inside.cross import PLACE_BIT, Moves, Rules
+from sanderling.kernels.inside.cross import PLACE_BIT, Moves, Rules, moved
 from sanderling.operate.readings.pairs import MoveBatch
 from sanderling.operate.readings.readings import LastReadings, Stored
 from sanderling.operate.where.comparisons import is_compared
@@ -160,9 +160,7 @@ class Asks:
 
     def moves(self, moves: MoveBatch, objects: LastReadings) -> Moves:
         """Moves with what the kernel needs to know of them."""
-        old_x, old_y = objects.places(moves.old_row)
-        new_x, new_y = objects.places(moves.new_row)
-        changed = np.where((old_x != new_x) | (old_y != new_y), PLACE_BIT, np.uint64(0))
+        old_x, old_y, new_x, new_y, changed = moved(objects.x, objects.y, moves.old_row, moves.new_row)
         self.mark_changes(changed, moves, objects)
         held = self.truth(objects, moves.old_row)
         holds = self.judged(objects, moves.new_row)
