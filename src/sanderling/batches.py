@@ -77,8 +77,8 @@ class Kind(StrEnum):
     LETTERS = "letters", To.DELIVERY, "reason file row raw", "stream slice"
     # ----- from shards; behind their columns stands the select list as c0, c1, …
     DELTAS = "deltas", To.MERGE | To.DELIVERY, "query tick sign", "stream template"
-    # A shard's nearest, of kNN queries whose lists are new: a row for each object of a list, with the square
-    # of its distance; an empty list is one row of NULLs.
+    # A shard's nearest, of kNN queries whose lists are new: a row for each list, and in it lists, nearest
+    # first, of the squares of distances, of keys, and of what shows more of their objects.
     CANDIDATES = "candidates", To.MERGE, "query tick d2 key", "stream template shard"
     # Readings of a shard that may be among the last of all, with their numbers in the shard. A number n
     # below 0 takes back what the reading ~n gave: the region is gone. HIDDEN, where it stands, marks rows

@@ -4,8 +4,8 @@ lists of shard 0 ─┐
 lists of shard 1 ─┼─► at each moment ─► the k smallest by distance, then key ─► minus those before ─► − and +
 lists of shard 2 ─┘
 
-A moment is a tick in which some shard sent a new list of a query. All moments of a batch are worked
-out at once, as columns.
+A moment is a tick in which some shard sent a new list of a query; a kernel goes through those of a batch
+(kernels/nearest/moments.py).
 """
 
 from __future__ import annotations
@@ -16,29 +16,26 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sanderling.arrays import I64, differs, key_ranks, rows_of
+from sanderling.arrays import I64, differs, flat, key_ranks, rows_of
 from sanderling.batches import NOTHING, Batch, Kind
 from sanderling.figures.figures import Figures
-from sanderling.kernels.nearest.choose import choose, compare
+from sanderling.kernels.nearest.choose import choose
+from sanderling.kernels.nearest.moments import differences
+from sanderling.kernels.order import ordered_by
 from sanderling.merge.lists import ShardLists
+from sanderling.operate.nearest.candidates import KEY, columns_told, count
 from sanderling.operate.sql.consolidate import consolidate
 from sanderling.operate.takers import Taker
 from sanderling.plans import operator_ids
 from sanderling.plans.plan import Plan, Template
 from sanderling.state.frame import Frame
 
-BEFORE = -1  # the tick of what was there before the batch
-
-
-class Moments(NamedTuple):
-    """Queries at ticks, in order, by their numbers among all queries and ticks of a batch."""
-
-    query: I64
-    tick: I64
+NO_RANKS = np.empty(0, np.int64)
 
 
 class Fresh(NamedTuple):
-    """New lists: of which query (by its place among all), shard and tick, and its rows in the store."""
+    """New lists in order of arrival: of which query (by its place among all), shard and tick, and its rows in
+    the store."""
 
     query: I64
     shard: I64
@@ -66,10 +63,14 @@ class MergeNearest(Taker):
         self.template, self.figures = template, figures
         self.operator = operator_ids.merge(template.id)
         self.takes = [(Kind.CANDIDATES, template.id)]
-        columns = [(f.name, f.type) for f in list(template.schema())[3:]]
-        key_type = plan.stream(template.stream).stream.key_type.arrow
-        schema = pa.schema([("d2", pa.float64()), ("key", key_type), *columns])
-        self.lists = ShardLists(np.empty(0, np.int64), schema)
+        stream = plan.stream(template.stream).stream
+        self.told_by = columns_told(template, stream)
+        types = {f.name: f.type for f in template.schema()} | {KEY: stream.key_type.arrow}
+        columns = [(name, types[name]) for name in dict.fromkeys([KEY, *self.told_by])]
+        self.lists = ShardLists(np.empty(0, np.int64), pa.schema([("d2", pa.float64()), *columns]))
+        # A whole number is its own mark: whoever has it is the same, and shows the same if that is all.
+        self.are_marks_keys = bool(pa.types.is_integer(stream.key_type.arrow))
+        self.are_alike = self.are_marks_keys and len(columns) == 1
         self.turn_to(plan)
 
     def turn_to(self, plan: Plan) -> None:
@@ -87,7 +88,7 @@ class MergeNearest(Taker):
         with self.figures.timed(self.operator):
             lists = [batch for batch in came if batch.table.num_rows]
             rows = self._advanced(lists) if lists else NOTHING
-        self.figures.add(self.operator, sum(batch.table.num_rows for batch in came), rows.num_rows)
+        self.figures.add(self.operator, sum(count(batch.table) for batch in came), rows.num_rows)
         return self.told(self.template, rows)
 
     def _advanced(self, lists: list[Batch]) -> pa.Table:
@@ -95,12 +96,10 @@ class MergeNearest(Taker):
         new = Fresh.concat([self._taken(batch.shard, batch.table) for batch in lists])
         ticks = np.unique(new.tick[np.append(True, np.diff(new.tick) != 0)])  # in runs, as ticks were told
         new = new._replace(tick=np.searchsorted(ticks, new.tick))
-        order = np.argsort(self._codes(new, len(ticks)), kind="stable")
-        new = Fresh(*(column[order] for column in new))
-        rows = self._changes(ticks, new)
-        is_last = np.append((np.diff(new.query) != 0) | (np.diff(new.shard) != 0), True)
-        last = Fresh(*(column[is_last] for column in new))
-        self.lists.put(last.query, last.shard, last.start, last.length)
+        by_tick = ordered_by(np.arange(len(new.tick)), new.tick)
+        rows = self._signed(ticks, *self._differences(new, ordered_by(by_tick, new.query)))
+        # Of a query and shard the last counts.
+        self.lists.put(new.query[by_tick], new.shard[by_tick], new.start[by_tick], new.length[by_tick])
         self.lists.forget(self.ends <= ticks[-1])
         self.lists.compact()
         return rows
@@ -124,42 +123,27 @@ class MergeNearest(Taker):
         return self._told(query, np.full(len(rows), tick), np.ones(len(rows), np.int8), rows)
 
     def _taken(self, shard: int, told: pa.Table) -> Fresh:
-        """The lists of a table, whose rows are stored; those of a list stand together, nearest first."""
+        """The lists of a table, whose rows are stored."""
         query, tick = told.column("query").to_numpy(), told.column("tick").to_numpy()
-        is_there = np.asarray(told.column("d2").is_valid().to_numpy(), np.bool_)
-        first = self.lists.append(told if is_there.all() else told.filter(pa.array(is_there)))
-        begins = np.flatnonzero(np.append(True, (np.diff(query) != 0) | (np.diff(tick) != 0)))
-        before = np.concatenate([[0], np.cumsum(is_there)])
-        length = before[np.append(begins[1:], len(query))] - before[begins]
-        at = np.searchsorted(self.lists.queries, query[begins])
-        return Fresh(at, np.full(len(begins), shard), tick[begins], first + before[begins], length)
+        lists = {name: flat(told.column(name)) for name in self.lists.store.column_names}
+        ends = np.cumsum(lists["d2"].value_lengths().to_numpy(zero_copy_only=False).astype(np.int64))
+        length = np.diff(ends, prepend=0)
+        first = self.lists.append(pa.table({name: column.flatten() for name, column in lists.items()}))
+        at = np.searchsorted(self.lists.queries, query)
+        return Fresh(at, np.full(len(query), shard), tick, first + ends - length, length)
 
-    def _codes(self, new: Fresh, ticks: int) -> I64:
-        """Numbers in order of query, shard and tick."""
-        return np.asarray((new.query * self.lists.shards + new.shard) * (ticks + 1) + new.tick)
-
-    def _changes(self, ticks: I64, new: Fresh) -> pa.Table:
-        """Signed rows of lists that are in order of query, shard and tick."""
-        moments = self._moments(new, len(ticks))
-        shards, k = self.lists.shards, self.k[moments.query]
-        # By moment and shard, the last list up to then; or the one from before the batch.
-        wanted = moments.query[:, None] * shards + np.arange(shards)
-        asked = wanted * (len(ticks) + 1) + moments.tick[:, None]
-        at = np.searchsorted(self._codes(new, len(ticks)), asked, side="right") - 1
-        is_new = (at >= 0) & (new.query[at] * shards + new.shard[at] == wanted)
-        starts = np.where(is_new, new.start[at], self.lists.start.ravel()[wanted])
-        lengths = np.where(is_new, new.length[at], self.lists.length.ravel()[wanted])
-        offsets, rows = self._chosen(starts, lengths, k)
-        changed = compare(offsets, rows, moments.tick != BEFORE, self.lists.mark)
-        return self._signed(moments, ticks, *changed)
-
-    def _moments(self, new: Fresh, ticks: int) -> Moments:
-        """Each query with what was before, then with each of its ticks."""
-        is_first = np.append(True, np.diff(new.query) != 0)
-        befores = new.query[is_first] * (ticks + 1)
-        codes = np.sort(np.concatenate([befores, new.query * (ticks + 1) + new.tick + 1]))
-        codes = codes[np.append(True, np.diff(codes) != 0)]
-        return Moments(codes // (ticks + 1), codes % (ticks + 1) - 1)
+    def _differences(self, new: Fresh, order: I64) -> tuple[I64, I64, I64, I64]:
+        """By query, tick, and rows before and after."""
+        known, ranks = self.lists, self.lists.mark if self.are_marks_keys else NO_RANKS
+        while True:
+            *found, needs_ranks = differences(
+                order, new.query, new.shard, new.tick, new.start, new.length, known.start, known.length,
+                self.k, known.d2, known.mark, ranks, self.are_alike,
+            )  # fmt: skip
+            if not needs_ranks:
+                query, tick, before, after = found
+                return query, tick, before, after
+            ranks = key_ranks(known.store.column(KEY))
 
     def _chosen(self, starts: I64, lengths: I64, k: I64) -> tuple[I64, I64]:
         """Of lists by moment and shard the k nearest: where each moment's begin, and their rows."""
@@ -186,21 +170,22 @@ class MergeNearest(Taker):
         rows = np.concatenate([rows[is_sure], some[chosen]])[by_moment]
         return np.searchsorted(whose[by_moment], np.arange(len(k) + 1)), rows
 
-    def _signed(self, moments: Moments, ticks: I64, moment: I64, before: I64, after: I64) -> pa.Table:
+    def _signed(self, ticks: I64, query: I64, tick: I64, before: I64, after: I64) -> pa.Table:
         """− of rows before and + of rows after, unless an object has the same row as before."""
-        shown = self.lists.store.select(self.lists.store.column_names[1:])
         both = np.flatnonzero((before >= 0) & (after >= 0))
-        olds, news = shown.take(pa.array(before[both])), shown.take(pa.array(after[both]))
-        differ = [differs(old, new) for old, new in zip(olds.columns, news.columns, strict=True)]
-        is_changed = np.ones(len(moment), np.bool_)
-        is_changed[both] = np.logical_or.reduce(differ)
+        is_changed, has_mistaken = np.ones(len(query), np.bool_), False
+        if len(both):
+            shown = self.lists.store.select(self.lists.store.column_names[1:])
+            olds, news = shown.take(pa.array(before[both])), shown.take(pa.array(after[both]))
+            differ = [differs(old, new) for old, new in zip(olds.columns, news.columns, strict=True)]
+            is_changed[both] = np.logical_or.reduce(differ)
+            has_mistaken = bool(differ[0].any())
         goes, comes = (before >= 0) & is_changed, (after >= 0) & is_changed
-        moment = np.concatenate([moment[goes], moment[comes]])
+        query, tick = np.concatenate([query[goes], query[comes]]), np.concatenate([tick[goes], tick[comes]])
         row = np.concatenate([before[goes], after[comes]])
         sign = np.concatenate([np.full(int(goes.sum()), -1, np.int8), np.ones(int(comes.sum()), np.int8)])
-        told = self._told(self.lists.queries[moments.query[moment]], ticks[moments.tick[moment]], sign, row)
+        told = self._told(self.lists.queries[query], ticks[tick], sign, row)
         # Without the key, equal rows of several objects cancel; so do those of keys that share a mark.
-        has_mistaken = bool(len(both)) and bool(differ[0].any())
         may_cancel = not self.template.is_keyed or has_mistaken
         return consolidate(told) if may_cancel and told.num_rows else told
 
@@ -208,5 +193,7 @@ class MergeNearest(Taker):
         schema = self.template.schema()
         signs = pa.array(sign, schema.field("sign").type)
         fixed = [pa.array(query.astype(np.int32)), pa.array(tick), signs]
-        shown = self.lists.store.select(self.lists.store.column_names[2:]).take(pa.array(row))
-        return pa.Table.from_arrays([*fixed, *shown.columns], schema=schema)
+        names = [*dict.fromkeys(self.told_by)]
+        shown = self.lists.store.select(names).take(pa.array(row))
+        columns = [shown.column(name) for name in self.told_by]
+        return pa.Table.from_arrays([*fixed, *columns], schema=schema)

@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
+from sanderling.arrays import Bools, flat
 from sanderling.batches import QUERIES, Batch, Kind, To
 from sanderling.plans.plan import Plan
 from sanderling.route.by_space import by_query, tracts_of
@@ -69,5 +70,25 @@ class Exchange:
                 is_everywhere |= np.isin(query, own.queries)
         counts = np.bincount(home, minlength=self.partitions)
         numbers = range(self.partitions) if batch.kind == Kind.CLOCK else np.flatnonzero(counts).tolist()
+        some = lists_where if batch.kind == Kind.CANDIDATES else rows_where
         for number in numbers:
-            yield number, batch.table.filter(pa.array((home == number) | is_everywhere))
+            yield number, some(batch.table, (home == number) | is_everywhere)
+
+
+def rows_where(table: pa.Table, is_wanted: Bools) -> pa.Table:
+    return table.filter(pa.array(is_wanted))
+
+
+def lists_where(table: pa.Table, is_wanted: Bools) -> pa.Table:
+    """The same, where all lists of a row are as long as each other: so their values are picked at once."""
+    columns, length = {name: flat(table.column(name)) for name in table.column_names}, None
+    for name, column in columns.items():
+        if not pa.types.is_list(column.type):
+            columns[name] = column.filter(pa.array(is_wanted))
+            continue
+        if length is None:
+            length = column.value_lengths().to_numpy(zero_copy_only=False)
+            is_in = pa.array(np.repeat(is_wanted, length))
+            starts = pa.array(np.append(0, np.cumsum(length[is_wanted])).astype(np.int32))
+        columns[name] = pa.ListArray.from_arrays(starts, column.flatten().filter(is_in))
+    return pa.table(columns)

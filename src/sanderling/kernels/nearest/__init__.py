@@ -1,1 +1,2 @@
-"""Of kNN: points by cell, the nearest of a place, whom a change concerns (influence), which k to choose."""
+"""Of kNN: points by cell, the nearest of a place, whom a change concerns (influence), which k to choose, what
+moments change."""

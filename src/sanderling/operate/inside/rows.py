@@ -51,21 +51,27 @@ def signed_rows(
     emission: Emission, template: Template, constants: pa.Table, regions: Regions, store: pa.Table
 ) -> pa.Table:
     """The rows of one template: query, tick, sign and the select list."""
-    rows = pa.array(emission.row)
-    in_template = pa.array(regions.row_in_template[emission.region])
+    columns = shown(template, constants, regions.row_in_template[emission.region], emission.row, store)
+    schema = template.schema()
+    sign = pa.array(emission.sign, schema.field("sign").type)
+    fixed = [pa.array(regions.query[emission.region]), pa.array(emission.tick), sign]
+    return pa.Table.from_arrays([*fixed, *columns], schema=schema)
+
+
+def shown(
+    template: Template, constants: pa.Table, in_template: I64, row: I64, store: pa.Table
+) -> list[pa.ChunkedArray]:
+    """The select list over readings by row, each with the constants of its query."""
+    rows, its_constants = pa.array(row), pa.array(in_template)
 
     def column(read: str) -> pa.ChunkedArray:
         return (
             store.column(name_of(read)).take(rows)
             if is_of_reading(read)
-            else constants.column(read).take(in_template)
+            else constants.column(read).take(its_constants)
         )
 
-    columns = _selected(template, column, len(emission))
-    schema = template.schema()
-    sign = pa.array(emission.sign, schema.field("sign").type)
-    fixed = [pa.array(regions.query[emission.region]), pa.array(emission.tick), sign]
-    return pa.Table.from_arrays([*fixed, *columns], schema=schema)
+    return _selected(template, column, len(row))
 
 
 def sightings(row: I64, tick: I64, start: I32, query: I32, template: Template, store: pa.Table) -> pa.Table:
@@ -79,9 +85,9 @@ def sightings(row: I64, tick: I64, start: I32, query: I32, template: Template, s
 
 def _selected(template: Template, column: Columns, n: int) -> list[pa.ChunkedArray]:
     """The select list over columns by what reads them."""
-    shown = [o.expression for o in template.outputs]
-    found = iter(evaluated([e for e in shown if not e.is_plain], column, n))
-    return [column(e.column) if e.is_plain else next(found) for e in shown]
+    wanted = [o.expression for o in template.outputs]
+    found = iter(evaluated([e for e in wanted if not e.is_plain], column, n))
+    return [column(e.column) if e.is_plain else next(found) for e in wanted]
 
 
 def evaluated(expressions: list[Expression], column: Columns, n: int) -> list[pa.ChunkedArray]:

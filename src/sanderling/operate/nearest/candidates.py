@@ -1,4 +1,8 @@
-"""Lists of the nearest to rows: the select list, evaluated only for what is told."""
+"""Lists of the nearest as rows: the select list, evaluated only for what is told.
+
+A list is a row of lists: its query and tick, then of each of its objects the square of the distance, the key,
+and what of the select list does not say the key again.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +12,16 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from sanderling.arrays import I64, key_ranks
+from sanderling.arrays import I64, flat, key_ranks
 from sanderling.batches import Batch, Kind
+from sanderling.catalog import Stream
 from sanderling.kernels.nearest.seekers import Lists
-from sanderling.operate.inside.rows import Emission, signed_rows
+from sanderling.operate.inside.rows import shown
 from sanderling.operate.readings.readings import LastReadings
+from sanderling.plans.columns import by_place, of_reading
 from sanderling.plans.plan import StreamPlan, Template
+
+KEY = "key"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,39 +37,41 @@ class Candidates:
         plan = self.plan
         region = plan.nearest.region[ids[lists.query]]
         k = plan.nearest.k[ids[lists.query]]
-        owner = np.repeat(np.arange(len(region)), lists.length)
-        row, d2 = lists.row, lists.d2
-        if (lists.length > k).any():
-            chosen = self._cut(owner, lists, k, objects)
-            owner, row, d2 = owner[chosen], row[chosen], d2[chosen]
+        row, d2, length = lists.row, lists.d2, lists.length
+        if (length > k).any():
+            chosen = self._cut(np.repeat(np.arange(len(region)), length), lists, k, objects)
+            row, d2, length = row[chosen], d2[chosen], np.minimum(length, k)
         template_of = plan.regions.template[region]
         for template, constants in zip(plan.templates, plan.constants, strict=True):
             is_mine = template_of == template.id
             if not is_mine.any():
                 continue
             # Whole lists are not copied where one template has them all.
-            mine = slice(None) if is_mine.all() else np.flatnonzero(is_mine[owner])
-            whose, its_row = owner[mine], row[mine]
-            emission = Emission(lists.tick[whose], region[whose], its_row, np.ones(len(whose), np.int8))
-            rows = signed_rows(emission, template, constants, plan.regions, objects.store)
-            key = objects.store.column(plan.stream.key).take(pa.array(its_row))
-            schema = candidate_schema(template, plan)
-            told = pa.Table.from_arrays(
-                [*rows.columns[:2], pa.array(d2[mine]), key, *rows.columns[3:]], schema=schema
-            )
-            empty = np.flatnonzero(is_mine & (lists.length == 0))
-            if len(empty):
-                told = pa.concat_tables([told, self._nobody(lists.tick[empty], region[empty], schema)])
-            yield Batch(Kind.CANDIDATES, told, plan.stream.name, template.id)
+            mine = slice(None) if is_mine.all() else np.repeat(is_mine, length)
+            some = slice(None) if is_mine.all() else is_mine
+            whose = np.repeat(region[some], length[some])
+            columns = {"d2": pa.array(d2[mine])} | self._shown(template, constants, whose, row[mine], objects)
+            starts = pa.array(np.append(0, np.cumsum(length[some])).astype(np.int32))
+            table = {
+                "query": pa.array(plan.regions.query[region[some]]),
+                "tick": pa.array(lists.tick[some]),
+                **{name: pa.ListArray.from_arrays(starts, column) for name, column in columns.items()},
+            }
+            yield Batch(Kind.CANDIDATES, pa.table(table), plan.stream.name, template.id)
 
-    def _nobody(self, tick: I64, region: I64, schema: pa.Schema) -> pa.Table:
-        """Lists that are empty: one row of NULLs each."""
-        known = {"query": self.plan.regions.query[region], "tick": tick}
-        columns = [
-            pa.array(known[f.name], f.type) if f.name in known else pa.nulls(len(tick), f.type)
-            for f in schema
-        ]
-        return pa.Table.from_arrays(columns, schema=schema)
+    def _shown(
+        self, template: Template, constants: pa.Table, region: I64, row: I64, objects: LastReadings
+    ) -> dict[str, pa.Array]:
+        told, store, stream = columns_told(template, self.plan.stream), objects.store, self.plan.stream
+        columns = {KEY: flat(store.column(stream.key).take(pa.array(row)))}
+        if set(told) != {KEY}:
+            found = shown(template, constants, self.plan.regions.row_in_template[region], row, store)
+            columns |= {
+                name: flat(column.cast(output.type.arrow))
+                for name, column, output in zip(told, found, template.outputs, strict=True)
+                if name != KEY
+            }
+        return columns
 
     def _cut(self, owner: I64, lists: Lists, k: I64, objects: LastReadings) -> I64:
         """Of lists that are longer than k, since some are as far as the k-th, the first k by key.
@@ -77,10 +87,13 @@ class Candidates:
         return np.asarray(left[np.argsort(owner[left], kind="stable")])
 
 
-def candidate_schema(template: Template, plan: StreamPlan) -> pa.Schema:
-    """The columns of a template's candidates."""
-    fixed = [
-        ("query", pa.int32()), ("tick", pa.int64()), ("d2", pa.float64()),
-        ("key", plan.stream.key_type.arrow),
-    ]  # fmt: skip
-    return pa.schema([*fixed, *((f.name, f.type) for f in list(template.schema())[3:])])
+def columns_told(template: Template, stream: Stream) -> list[str]:
+    """By output the column of candidates that says it."""
+    key = of_reading(stream.key)
+    are_key = [o.expression.is_plain and o.expression.column == key for o in template.outputs]
+    return [KEY if is_key else by_place(i) for i, is_key in enumerate(are_key)]
+
+
+def count(candidates: pa.Table) -> int:
+    """How many objects all its lists have together."""
+    return len(flat(candidates.column("d2")).flatten())

@@ -18,7 +18,7 @@ from sanderling.arrays import F64, I32, I64, Bools
 from sanderling.batches import Batch
 from sanderling.kernels.nearest.influence import advance, begin_all, end_all
 from sanderling.kernels.nearest.seekers import FocalPlaces, Lists
-from sanderling.operate.nearest.candidates import Candidates
+from sanderling.operate.nearest.candidates import Candidates, count
 from sanderling.operate.nearest.judged import advance_judged, begin_judged
 from sanderling.operate.nearest.judges import Judge
 from sanderling.operate.nearest.neighbourhood import Neighbourhood, spots_of
@@ -133,8 +133,9 @@ class Nearest:
         with figures.timed(name):
             batches = self._lists(state, given)
         for batch in batches:
-            figures.add(operator_ids.inside(batch.template), rows_out=batch.table.num_rows)
-            figures.add(operator_ids.select(batch.template), batch.table.num_rows, batch.table.num_rows)
+            found = count(batch.table)
+            figures.add(operator_ids.inside(batch.template), rows_out=found)
+            figures.add(operator_ids.select(batch.template), found, found)
         return batches
 
     def _lists(self, state: NearestState, given: Moved) -> list[Batch]:
