@@ -69,11 +69,13 @@ def steps_of(objects: int) -> Iterator[pa.Table]:
 
 
 def written(folder: Path, objects: int, steps: int) -> tuple[Planner, Archive, float]:
-    """As a run leaves it, flush by flush; and the processor's seconds that took."""
+    """As a run leaves it, flush by flush; and the processor's seconds that took. What is there is taken."""
     planner = Planner()
     planner.run_script(STREAM.format(path=folder))
     archiving = planner.archive_of("v")
     assert archiving is not None
+    if (folder / "about.json").exists():
+        return planner, Archive.open(folder), float("nan")
     writer = Writer(folder, archiving)
     tending, seconds = Tending(writer), 0.0
     for pair in _pairs(steps_of(objects), steps):
@@ -161,15 +163,22 @@ def by_duckdb(archive: Archive) -> tuple[Callable[[Case], tuple[int, int]], ...]
     return as_of, between
 
 
-def timed(way: Callable[[Case], tuple[int, int]], cases: list[Case]) -> tuple[list[float], list[Any]]:
-    """Seconds of each, when files have been read before."""
+def with_numbers(step: pa.Table) -> pa.Table:
+    """With times as microseconds."""
+    return step.set_column(1, "ts", step.column(TS))
+
+
+def timed(
+    way: Callable[[Case], tuple[int, int]], cases: list[Case], used: Callable[[], float]
+) -> tuple[list[float], float, list[Any]]:
+    """Seconds of each, when files have been read before; the processor's seconds of all; what was said."""
     way(cases[0])
-    seconds, told = [], []
+    seconds, told, before = [], [], used()
     for case in cases:
         began = time.perf_counter()
         told.append(way(case))
         seconds.append(time.perf_counter() - began)
-    return seconds, told
+    return seconds, used() - before, told
 
 
 def periods_read(archive: Archive, case: Case) -> float:
@@ -182,25 +191,26 @@ def periods_read(archive: Archive, case: Case) -> float:
 
 
 def run(
-    objects: int = 100_000, steps: int = 1_000, peer_steps: int = 100, cases: int = 20
-) -> dict[str, float]:
+    objects: int = 100_000, steps: int = 1_000, peer_steps: int = 100, cases: int = 20,
+    kept: Path | None = None,
+) -> dict[str, float]:  # fmt: skip
+    """`kept`: a folder in which archives stay from run to run."""
     rows = list[dict[str, Any]]()
     with tempfile.TemporaryDirectory() as name:
-        whole = Path(name) / "whole"
-        planner, archive, seconds = written(whole, objects, steps)
+        planner, archive, seconds = written((kept or Path(name)) / "whole", objects, steps)
         readings = sum(f.rows for f in archive.files)
         assert readings == objects * steps
         mine = cases_of(archive, cases)
         reads = [periods_read(archive, case) for case in mine]
         slowest = _compare(rows, readings, mine, ours(planner, archive), by_duckdb(archive))
         weight = sum(f.bytes for f in archive.files) / readings
-        planner, archive, _ = written(Path(name) / "some", objects, peer_steps)
+        planner, archive, _ = written((kept or Path(name)) / "some", objects, peer_steps)
         mine = cases_of(archive, cases)
         few = objects * peer_steps
         theirs = None
         if postgis.is_installed():
             with postgis.server() as base:
-                postgis.load(base, islice(steps_of(objects), peer_steps))
+                postgis.load(base, (with_numbers(t) for t in islice(steps_of(objects), peer_steps)))
                 theirs = _compare(
                     rows, few, mine, ours(planner, archive), by_duckdb(archive), by_postgis(base)
                 )
@@ -235,7 +245,10 @@ def by_postgis(base: Any) -> dict[str, Any]:
 
         return way
 
-    return {"AS OF": {name: of(sql) for name, sql in postgis.AS_OF.items()}, "BETWEEN": of(postgis.BETWEEN)}
+    return {
+        "AS OF": {name: of(sql) for name, sql in postgis.AS_OF.items()}, "BETWEEN": of(postgis.BETWEEN),
+        "used": lambda: postgis.processor_seconds(base),
+    }  # fmt: skip
 
 
 def _compare(
@@ -251,13 +264,15 @@ def _compare(
             ways["PostGIS"] = post[asked]
         answers = None
         for name, way in ways.items():
-            seconds, told = timed(way, cases)
+            is_ours = not name.startswith("PostGIS")
+            seconds, used, told = timed(way, cases, time.process_time if is_ours else post["used"])
             assert answers is None or told == answers, (name, asked)
             answers = told
             rows.append(
                 {
                     "readings": readings, "asked": asked, "way": name,
                     "mean seconds": float(np.mean(seconds)), "slowest": max(seconds),
+                    "processor's seconds": used / len(cases),
                     "rows": float(np.mean([n for n, _ in told])),
                 }
             )  # fmt: skip

@@ -68,6 +68,14 @@ def _connected(folder: Path) -> psycopg.Connection:
             time.sleep(0.1)
 
 
+def processor_seconds(connection: psycopg.Connection) -> float:
+    """Of the connection's process, and of those that it had help from; as Linux counts them."""
+    backend = Path(f"/proc/{connection.info.backend_pid}/stat").read_text().rpartition(")")[2].split()
+    server = Path(f"/proc/{backend[1]}/stat").read_text().rpartition(")")[2].split()
+    ticks = [int(n) for n in (*backend[11:13], *server[13:15])]
+    return sum(ticks) / os.sysconf("SC_CLK_TCK")
+
+
 def load(connection: psycopg.Connection, tables: Iterator[pa.Table]) -> None:
     """Readings (id, ts in microseconds, x, y) as points, with all the indexes that queries may like."""
     connection.execute("CREATE UNLOGGED TABLE raw (id BIGINT, ts BIGINT, x FLOAT8, y FLOAT8)")
