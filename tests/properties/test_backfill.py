@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sanderling.batches import Batch, Kind
@@ -20,6 +20,7 @@ from sanderling.spark.sources.control import ONCE
 from sanderling.storage.archive import Archive
 from sanderling.storage.writer import Writer
 from tests.engine.direct import DirectRun
+from tests.long import drawn
 from tests.properties.runs import RELAXED, declarations, fences, write_csv
 from tests.properties.test_living import KINDS
 from tests.properties.test_once import told_up_to
@@ -85,7 +86,49 @@ def test_what_comes_later_is_as_from_the_start(
     turns: bool, fences: Path, tmp_path_factory: pytest.TempPathFactory,
 ) -> None:  # fmt: skip
     """And AT a time past, its updates since then are those."""
+    texts = {ask.query.name: ask.sql for ask in world.asks}
     folder = tmp_path_factory.mktemp("world")
+    as_from_the_start(
+        world, texts, share, at_s, (shards, turns), restart, is_slow, is_flushed, fences, folder
+    )
+
+
+# What is made of windows: groups, joins, orders, sets, trajectories.
+COMPOSED = (
+    "SELECT kind, COUNT(*) AS n, SUM(speed) AS s FROM objects [RANGE 7 SECONDS] GROUP BY kind",
+    "SELECT COUNT(DISTINCT id) AS n FROM objects [3 ROWS PER KEY] INSIDE (0, 0, 4, 4)",
+    "SELECT a.id, b.id AS o FROM objects [RANGE 3 SECONDS] a, objects [NOW] b "
+    "WHERE DISTANCE(a, b) < 2 AND a.id < b.id",
+    "SELECT id, x FROM objects [RANGE 5 SECONDS] ORDER BY x DESC, id LIMIT 2",
+    "SELECT DISTINCT kind FROM objects [RANGE 4 SECONDS] WHERE PREVIOUS(speed) < speed",
+    "SELECT id FROM objects [RANGE 9 SECONDS] EXCEPT SELECT id FROM objects [NOW] INSIDE (1, 1, 5, 5)",
+    "SELECT a.id, b.id AS o FROM objects [RANGE 4 SECONDS] a, objects [RANGE 4 SECONDS] b "
+    "WHERE STAY_WITHIN(a, b, 4) AND a.id < b.id",
+    "SELECT a.id, b.id AS o FROM objects [RANGE 4 SECONDS] a, objects [RANGE 4 SECONDS] b "
+    "WHERE PASS_WITHIN(a, b, 1) AND a.id < b.id",
+)
+
+
+@settings(RELAXED, max_examples=drawn(4, 1000))
+@given(
+    world=worlds(has_window=True), texts=st.lists(st.sampled_from(COMPOSED), min_size=1, max_size=3),
+    share=st.sampled_from([0.3, 0.6, 0.9]), at_s=st.one_of(st.none(), st.integers(-3, 18)),
+    shards=st.sampled_from([1, 3]), restart=st.sampled_from(["never", "early", "delta", "snapshot"]),
+    is_slow=st.booleans(),
+)  # fmt: skip
+def test_what_is_composed_of_windows_is_too(
+    world: World, texts: list[str], share: float, at_s: int | None, shards: int, restart: str, is_slow: bool,
+    fences: Path, tmp_path_factory: pytest.TempPathFactory,
+) -> None:  # fmt: skip
+    named, folder = {f"q{n}": text for n, text in enumerate(texts)}, tmp_path_factory.mktemp("world")
+    as_from_the_start(world, named, share, at_s, (shards, False), restart, is_slow, False, fences, folder)
+
+
+def as_from_the_start(
+    world: World, texts: dict[str, str], share: float, at_s: int | None, placing: tuple[int, bool],
+    restart: str, is_slow: bool, is_flushed: bool, fences: Path, folder: Path,
+) -> None:  # fmt: skip
+    shards, turns = placing
     cut = int(len(world.readings) * share)
     pieces = [
         write_csv(folder / f"{n}.csv", some)
@@ -93,7 +136,7 @@ def test_what_comes_later_is_as_from_the_start(
     ]
     tick_us = world.tick_s * SECOND
     at = "" if at_s is None else f"AT {at_s} "
-    comes = [f"{at}REGISTER QUERY {ask.query.name} AS {ask.sql}" for ask in world.asks]
+    comes = [f"{at}REGISTER QUERY {name} AS {sql}" for name, sql in texts.items()]
     declared = declarations(world, fences)
     archive = (
         f"CREATE ARCHIVE past OF objects WITH (path = '{folder / 'past'}', flush = '{world.tick_s} seconds',"
@@ -122,12 +165,11 @@ def test_what_comes_later_is_as_from_the_start(
     for one in (run, full):
         one.close_to("objects", 40 * SECOND)
     first = begins if at_s is None else tick_end(at_s * SECOND, tick_us)
-    for ask in world.asks:
-        name = ask.query.name
+    for name, sql in texts.items():
         for tick in range(tick_end(-5 * SECOND, tick_us), 41 * SECOND, tick_us):
             if tick >= first:
                 wanted = told_up_to(full.updates, name, tick)
-                assert told_up_to(run.updates, name, tick) == wanted, (ask.sql, show_time(tick))
+                assert told_up_to(run.updates, name, tick) == wanted, (sql, show_time(tick))
 
 
 def from_the_start(statements: list[str]) -> Plan:

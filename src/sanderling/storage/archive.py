@@ -93,7 +93,7 @@ class Archive:
             behind = pa.concat_tables([self.schema.empty_table(), *tables])
             ts = int64_of(behind, TS)
             is_new = ts <= up_to if done is None else (ts > done) & (ts <= up_to)
-            self._behind, self._to = in_order(behind.filter(pa.array(is_new)), self.stream.key), up_to
+            self._behind, self._to = behind.filter(pa.array(is_new)), up_to
         return self
 
     # ----- what there is
@@ -122,7 +122,8 @@ class Archive:
         """From this time on (it included) any time can be asked for; None: nothing is there yet."""
         told = self.tables.readings.told(KEPT_FROM)
         if told is None and self._behind is not None and self._behind.num_rows:
-            return begin_of(self._behind.column(TS)[0].as_py(), self.about.archiving.snapshot_us)
+            first = int(int64_of(self._behind, TS).min())
+            return begin_of(first, self.about.archiving.snapshot_us)
         return told
 
     @property
@@ -173,7 +174,7 @@ class Archive:
         if self._behind is not None:
             behind = self._that_are(self._behind, after, up_to, bounds, keys)
             if behind.num_rows:
-                yield from behind.combine_chunks().to_batches()
+                yield from in_order(behind, self.stream.key).to_batches()
 
     def scattered(self, after: int, up_to: int, bounds: Bounds | None = None) -> Iterator[pa.Table]:
         """The same in no order, many together: for who sorts them anyway."""
