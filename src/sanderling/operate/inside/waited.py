@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from sanderling.arrays import I64, Bools
-from sanderling.clock import NOTHING_YET
+from sanderling.clock import NEVER, NOTHING_YET
 from sanderling.kernels.inside.cross import PLACE_BIT
 from sanderling.kernels.inside.held import held
 from sanderling.kernels.inside.waited import Waiting, hang, meet
@@ -43,10 +43,19 @@ class Wanted:
 
 @dataclass(slots=True)
 class TurnMoves:
-    """How objects moved in a turn. Rows of readings that it names are kept until it is cleared."""
+    """How objects moved in a turn. Rows of readings that it names are kept until it is cleared.
+
+    Another version of the plan may have begun in it, at a tick: those from `begun` on did not count before.
+    """
 
     since: int = NOTHING_YET  # the tick that had closed before
     batches: list[MoveBatch] = field(default_factory=list)
+    turned_at: int = ALWAYS
+    begun: int | None = None
+
+    def turn(self, tick: int, begun: int) -> None:
+        if self.begun is None:
+            self.turned_at, self.begun = tick, begun
 
     def add(self, moves: MoveBatch, closed_to: int) -> None:
         self.since = closed_to if not self.batches else self.since
@@ -54,6 +63,7 @@ class TurnMoves:
 
     def clear(self) -> None:
         self.batches = []
+        self.turned_at, self.begun = ALWAYS, None
 
 
 class Regions(NamedTuple):
@@ -78,43 +88,67 @@ class Waited:
     def is_any(self) -> bool:
         return bool(self.plan.is_waited.any())
 
-    def looked(self, wanted: Wanted, moved: TurnMoves, objects: LastReadings) -> pa.Table:
-        """Signed rows of the template."""
+    def looked(self, wanted: Wanted, moved: TurnMoves, objects: LastReadings, begun: int) -> pa.Table:
+        """Signed rows of the template. Versions from `begun` on count for nothing yet."""
         template = next(t for t in self.plan.templates if t.id == wanted.template)
         name = operator_ids.inside(template.id)
         with self.tell.asks.figures.timed(name):
-            pairs = self._pairs(wanted, moved, objects)
+            pairs = self._pairs(wanted, moved, objects, begun)
         self.tell.asks.figures.add(name, len(pairs))
         told = self.tell.rows([pairs], objects)
         return told[0].table if told else template.schema().empty_table()
 
-    def _pairs(self, wanted: Wanted, moved: TurnMoves, objects: LastReadings) -> PairBatch:
-        known = self._of_template(wanted.template)
-        at, number = _found(known.query, wanted.query), objects.keys.find(wanted.key)
-        there = np.flatnonzero((at >= 0) & (number >= 0))
-        at, number, is_new = at[there], number[there], wanted.is_new[there]
-        # A query that begins in these ticks sees who is there then.
-        r, region = self.plan.regions, known.region[at]
-        begin = r.begin[region] - np.where(r.begin[region] == ALWAYS, 0, self.plan.stream.tick_us)
-        after = np.maximum(begin, max(wanted.after, moved.since))
-        n = len(number)
-        waiting = Waiting(number, at, after, r.end[region], objects.row_of[number], np.zeros(n, np.bool_))
+    def _pairs(self, wanted: Wanted, moved: TurnMoves, objects: LastReadings, begun: int) -> PairBatch:
+        known, since = self._of_template(wanted.template), max(wanted.after, moved.since)
+        who, at = _all_of(known.query, wanted.query)
+        number, region = objects.keys.find(wanted.key)[who], known.region[at]
+        came, gone = self._lives(region, moved, begun)
+        is_there = (number >= 0) & (came <= wanted.until) & (since < gone) & (came < gone)
+        who, at, number, region, came, gone = (c[is_there] for c in (who, at, number, region, came, gone))
+        # Who is there as a region begins came with it, whenever that was.
+        is_new, has_begun = wanted.is_new[who], came > since
+        after = np.where(has_begun, came - self.plan.stream.tick_us, since)
+        end = np.minimum(gone, self.plan.regions.end[region])
+        waiting = self._waiting(number, at, after, end, objects)
         parts = self._moved(waiting, known.geometry, moved, objects, wanted.until)
-        row = waiting.row
-        first = np.flatnonzero(is_new & (row >= 0))
-        begun = operator_ids.begun(wanted.template)
-        self.tell.asks.figures.add(begun, int(np.count_nonzero(is_new)), len(first))
-        return self._seen([self._there(waiting, first, region, objects), *parts], region, objects)
+        first = np.flatnonzero((is_new | has_begun) & (waiting.row >= 0))
+        begins = operator_ids.begun(wanted.template)
+        self.tell.asks.figures.add(begins, int(np.count_nonzero(is_new)), len(first))
+        tick = np.where(has_begun, came, after)[first]
+        parts.insert(0, self._there(tick, first, waiting.row[first], region, objects))
+        last = np.flatnonzero(gone <= wanted.until)
+        if len(last):
+            ends = gone[last] - self.plan.stream.tick_us
+            leaving = self._waiting(number[last], at[last], ends, ends, objects)
+            self._moved(leaving, known.geometry, moved, objects, wanted.until)
+            parts.append(self._there(gone[last], last, leaving.row, region, objects, are_leaving=True))
+        return self._seen(parts, region, objects)
 
-    def _there(self, waiting: Waiting, first: I64, region: I64, objects: LastReadings) -> PairBatch:
-        """Who was there when somebody began to wait, as if they had come."""
-        ids, rows, nobody = region[first], waiting.row[first], np.full(len(first), -1)
-        geometry = self.plan.regions.written(ids)
-        is_in = held(geometry, np.arange(len(first)), *objects.places(rows))
-        changed = np.zeros(len(first), np.uint64)
-        return PairBatch(
-            waiting.after[first], first, nobody, rows, np.zeros(len(first), np.bool_), is_in, changed
-        ).take(is_in)
+    def _waiting(self, number: I64, at: I64, after: I64, end: I64, objects: LastReadings) -> Waiting:
+        return Waiting(number, at, after, end, objects.row_of[number], np.zeros(len(number), np.bool_))
+
+    def _lives(self, region: I64, moved: TurnMoves, begun: int) -> tuple[I64, I64]:
+        """The first tick at which each is there, and the first at which it is not any more.
+
+        What a query asked before it was replaced takes back what it held; one that ends says nothing.
+        """
+        r, before = self.plan.regions, begun if moved.begun is None else moved.begun
+        came, gone = r.begin[region], r.gone[region]
+        came = np.where(r.came[region] >= before, np.maximum(came, moved.turned_at), came)
+        gone = np.where(r.left[region] >= before, np.maximum(gone, moved.turned_at), gone)
+        came = np.where(r.came[region] >= begun, NEVER, came)
+        return came, np.where(r.left[region] >= begun, NEVER, gone)
+
+    def _there(
+        self, tick: I64, who: I64, row: I64, region: I64, objects: LastReadings, are_leaving: bool = False
+    ) -> PairBatch:
+        """Of who waits those that are in their regions, as if they had come, or were leaving."""
+        n, geometry = len(who), self.plan.regions.written(region[who])
+        is_in = held(geometry, np.arange(n), *objects.places(row))
+        nobody, nowhere, changed = np.full(n, -1), np.zeros(n, np.bool_), np.zeros(n, np.uint64)
+        if are_leaving:
+            return PairBatch(tick, who, row, nobody, is_in, nowhere, changed).take(is_in)
+        return PairBatch(tick, who, nobody, row, nowhere, is_in, changed).take(is_in)
 
     def _moved(
         self, waiting: Waiting, geometry: Geometry, moved: TurnMoves, objects: LastReadings, until: int
@@ -155,9 +189,11 @@ class Waited:
         return self._regions[template]
 
 
-def _found(known: I64, wanted: I64) -> I64:
-    """Where each stands among those that are known, in order; -1 of those that are not there."""
-    if not len(known):
-        return np.full(len(wanted), -1)
-    at = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
-    return np.where(known[at] == wanted, at, -1)
+def _all_of(known: I64, wanted: I64) -> tuple[I64, I64]:
+    """Where all of each stand among those that are known, in order, with whose they are: of what was
+    replaced there are several.
+    """
+    first, last = (np.searchsorted(known, wanted, side) for side in ("left", "right"))
+    count = last - first
+    who = np.repeat(np.arange(len(wanted)), count)
+    return who, np.arange(len(who)) - np.repeat(np.cumsum(count) - count, count) + first[who]

@@ -325,6 +325,8 @@ class StreamShard:
         for turn in self._turns_after(self.clock.closed_to):
             if self.clock.closed_to < turn <= target:
                 deltas += self._step(turn - self.stream.tick_us)
+                if self.clock.begun != self.waiting.ready:
+                    self.moved.turn(turn, self.clock.begun)
                 self.clock.begun = self.waiting.ready
                 taken_back = self.working.end(turn, self.now)
                 deltas += self._step(turn)
@@ -337,7 +339,7 @@ class StreamShard:
 
     def look(self, wanted: Wanted) -> pa.Table:
         """Of objects that a pattern waits for: what its step says of them, in this turn."""
-        return self.waited.looked(wanted, self.moved, self.objects)
+        return self.waited.looked(wanted, self.moved, self.objects, self.clock.begun)
 
     def tidy(self) -> None:
         """What was replaced is forgotten, now that nobody looks at the turn any more."""

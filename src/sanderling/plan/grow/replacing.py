@@ -92,9 +92,6 @@ def _near(asked: Asked) -> list[object]:
 def _refuse_scan(old: Part, new: Part, refuse: Refuse) -> None:
     if old.scan.is_nearest:
         raise refuse("whom it looks for with kNN would be others")
-    if old.scan.is_waited:
-        why = "a later step of it, which is looked at for those only that wait, would ask something else"
-        raise refuse(f"{why}: registered WITH (feedback = 'off') it can")
     if old.scan.table is not None:
         raise refuse("what it asks of a table's regions would be something else")
     if old.asked.focals is not None or new.asked.focals is not None:
