@@ -70,6 +70,29 @@ def test_a_composed_query(tmp_path: Path, shards: int, slice_bytes: int, turns: 
     assert found["aggregate"] == ("4", "5", "1")  # car 1, bus 1; no bus; car 2 for car 1
 
 
+PATTERN = """REGISTER PATTERN q AS WITH a AS (SELECT id FROM cars INSIDE (0, 0, 10, 10)),
+b AS (SELECT id FROM cars WHERE speed > 20), c AS (SELECT id FROM cars WHERE kind = 'bus')
+SELECT id FROM a THEN NOT c THEN b WITHIN 1 SECOND THEN NOT c AS d WITHIN 4 SECONDS {}"""
+
+
+@WAYS
+@pytest.mark.parametrize("options", ["", "WITH (feedback = 'off')"])
+def test_a_pattern_position_by_position(
+    tmp_path: Path, shards: int, slice_bytes: int, turns: bool, options: str
+) -> None:
+    """1 is in a, is fast, and is no bus for so long; 2 is a bus; 3 is not fast in time."""
+    run = run_of(tmp_path, PATTERN.format(options), shards, slice_bytes, turns)
+    listing = explain_query(run.plan, "q", run.figures)
+    rows = [row for row in listing.rows if row[0].lstrip(" │")[:2] in ("1 ", "! ", "2 ", "3 ")]
+    assert {row[0].lstrip(" │"): row[1:4] for row in rows} == {
+        "1  a": ("3", "3", "0"),
+        "!  c: breaks it": ("", "", ""),
+        "2  b, within 1 second of 1: 1 broken, 1 timed out": ("3", "1", "0"),
+        "!  d: breaks it": ("", "", ""),
+        "3  nothing of that, within 4 seconds of 2": ("1", "1", "0"),
+    }
+
+
 @WAYS
 def test_a_tree_in_shards(tmp_path: Path, shards: int, slice_bytes: int, turns: bool) -> None:
     sql = "REGISTER QUERY q AS SELECT id, COUNT(*) AS n FROM cars INSIDE (0, 0, 10, 10) GROUP BY id"

@@ -10,6 +10,7 @@ look for; they know none by name.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import pyarrow as pa
@@ -178,6 +179,29 @@ class Holds(Protocol):
     """Can count what it remembers."""
 
     def held(self, state: Any) -> int: ...
+
+
+class Pace(NamedTuple):
+    """Of a position of patterns: runs that came to wait there, that reached it, and that ended there
+    otherwise; and how many wait there now.
+    """
+
+    came: int
+    reached: int
+    broken: int
+    timed_out: int
+    waiting: int
+
+
+@runtime_checkable
+class Paces(Protocol):
+    """Runs get on in it, from position to position."""
+
+    def count_anew(self, state: Any) -> None: ...
+
+    def paces(self, state: Any) -> Sequence[Pace]:
+        """Since it was counted anew."""
+        ...
 
 
 @runtime_checkable

@@ -76,6 +76,16 @@ def node(template: int, number: int) -> OperatorId:
     return OperatorId(f"tree {template} {number}")
 
 
+def position(template: int, number: int, at: int) -> OperatorId:
+    """A position of a pattern that is such a node: runs that came there, that reached it, that wait there."""
+    return OperatorId(f"position {template} {number} {at}")
+
+
+def ended(template: int, number: int, at: int) -> OperatorId:
+    """Runs that ended at a position: broken in, timed out out."""
+    return OperatorId(f"ended {template} {number} {at}")
+
+
 # ----- of a template in a shard: whether WHERE or INSIDE comes first. These are only held, for each shard
 
 

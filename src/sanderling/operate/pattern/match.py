@@ -7,6 +7,7 @@ time that passes ─────────────────────
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
@@ -18,12 +19,22 @@ import pyarrow as pa
 from sanderling.arrays import I64
 from sanderling.clock import NEVER, NOTHING_YET
 from sanderling.operate.inside.waited import Wanted
-from sanderling.operate.operator import over, under
+from sanderling.operate.operator import Pace, over, under
 from sanderling.operate.pattern.known import Known
 from sanderling.operate.pattern.own_state import States
 from sanderling.operate.pattern.own_steps import Fault, Forwarded, OwnStates, OwnSteps
 from sanderling.operate.pattern.presence import Event, Here, Key, Presence, PresenceState, Values
-from sanderling.operate.pattern.runs import ASKS, MATCHED, UNKNOWN, Automaton, Durations, Reached, Run
+from sanderling.operate.pattern.runs import (
+    ASKS,
+    BROKEN,
+    MATCHED,
+    TIMED_OUT,
+    UNKNOWN,
+    Automaton,
+    Durations,
+    Reached,
+    Run,
+)
 from sanderling.operate.pattern.saved import key_of, runs_restored, runs_saved
 from sanderling.operate.sql.constants import Constants
 from sanderling.operate.sql.select import evaluated
@@ -62,6 +73,22 @@ class Ahead:
         return self._events.pop(tick, [])
 
 
+@dataclass(slots=True)
+class Passed:
+    """By position, the first step being 0: runs that came to wait there, and how they left."""
+
+    came: Counter[int] = field(default_factory=Counter)
+    left: Counter[tuple[int, str]] = field(default_factory=Counter)
+
+    def note(self, first: int, last: int, outcome: str) -> None:
+        """A run that waited at one position waits at another now, or has ended there."""
+        for at in range(first, last):
+            self.left[at, MATCHED] += 1
+            self.came[at + 1] += at + 1 < last or outcome != MATCHED
+        if outcome in (BROKEN, TIMED_OUT) or (outcome == MATCHED and first == last):
+            self.left[last, outcome] += 1
+
+
 class Ended(NamedTuple):
     run: Run
     outcome: str
@@ -88,6 +115,7 @@ class MatchState:
     idle: set[tuple[int, Key]] = field(default_factory=set)
     closed_to: int = NOTHING_YET
     own: OwnStates = field(default_factory=OwnStates)
+    passed: Passed = field(default_factory=Passed)
     automaton: Automaton | None = None  # over these presences
 
 
@@ -192,6 +220,7 @@ class Match:
             touched |= state.waiting.get((number, event.key), {})
             if number == 0 and self.node.steps[0].own is None:
                 is_anew = event.since == tick or event.since == NEVER
+                state.passed.came[0] += event.since == tick
                 state.skipped -= {event.key} if is_anew else set()
                 began += [event] if event.is_long and self._may_begin(state, event) else []
         while state.due and state.due[0][0] <= tick:
@@ -253,13 +282,17 @@ class Match:
             state.next_number, query, key_of(self.node, reached.values), [reached.tick], {0: reached}
         )  # fmt: skip
         state.next_number += 1
+        state.passed.left[0, MATCHED] += 1
+        state.passed.came[1] += len(self.node.positions) > 0
         self._enter(state, run)
         return run
 
     def _looked(self, state: MatchState, run: Run, tick: int, answered: Sequence[int]) -> str:
         """Most wait on for what they waited for: nothing is written down anew for these."""
-        before, watches, is_in = run.due, run.watches, run.number in state.runs
+        before, watches, is_in, at = run.due, run.watches, run.number in state.runs, len(run.ticks)
         outcome = self._automaton(state).look(run, tick, self._durations(run.query), answered)
+        if len(run.ticks) > at or outcome not in WAITING:
+            state.passed.note(at, len(run.ticks), outcome)
         is_waiting = outcome in ("", ASKS)
         if is_in and not (is_waiting and run.watches is watches):
             now, run.watches = run.watches, watches
@@ -417,6 +450,24 @@ class Match:
         state.idle = set()
         if len(state.due) > 2 * len(state.runs) + 64:
             self._plan_dues(state)
+
+    def count_anew(self, state: MatchState) -> None:
+        state.passed = Passed()
+
+    def paces(self, state: MatchState) -> list[Pace]:
+        """In the first step wait the stays that are not long enough yet."""
+        passed = state.passed
+        waiting = Counter(len(run.ticks) for run in state.runs.values())
+        stays = state.presences[0].stays
+        known = stays.stays.since[: len(stays.keys)] != NEVER
+        waiting[0] = int(np.count_nonzero(known & ~stays.stays.is_long[: len(stays.keys)]))
+        return [
+            Pace(
+                passed.came[at], passed.left[at, MATCHED], passed.left[at, BROKEN],
+                passed.left[at, TIMED_OUT], waiting[at],
+            )
+            for at in range(len(self.node.positions) + 1)
+        ]  # fmt: skip
 
     def held(self, state: MatchState) -> int:
         """Runs, and the rows of steps."""

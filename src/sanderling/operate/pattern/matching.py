@@ -22,7 +22,7 @@ from sanderling.kernels.order import ordered_by
 from sanderling.kernels.pattern import runs as kernels
 from sanderling.kernels.pattern.runs import DONE, NOBODY, REACHED, WAITS, WHOLE, Asked, Done
 from sanderling.operate.inside.waited import Wanted
-from sanderling.operate.operator import over, under
+from sanderling.operate.operator import Pace, over, under
 from sanderling.operate.pattern.ended import IS_BROKEN, IS_MATCHED, IS_TIMED_OUT, Ended, Telling
 from sanderling.operate.pattern.run_columns import FREE, RunColumns
 from sanderling.operate.pattern.standing import Long, Standing, StandingState
@@ -38,11 +38,15 @@ from sanderling.plans.columns import by_places
 NO_RUNS = np.empty(0, np.int64)
 
 
-class MatchingState:
-    """Who is in each step, and the runs that go on."""
+CAME, LEFT_WELL, LEFT_BROKEN, LEFT_LATE = range(4)
 
-    def __init__(self, presences: list[StandingState], runs: RunColumns):
+
+class MatchingState:
+    """Who is in each step, and the runs that go on; by position, the first step being 0, how they passed."""
+
+    def __init__(self, presences: list[StandingState], runs: RunColumns, positions: int):
         self.presences, self.runs = presences, runs
+        self.passed = np.zeros((positions + 1, 4), np.int64)
         self.begun = Grown(NEVER, np.int64)  # by query its first tick
         self.idle: list[list[I64]] = [[] for _ in presences]  # keys that runs have left
         self.closed_to = NOTHING_YET
@@ -75,7 +79,8 @@ class Matching:
         }
 
     def new_state(self, at: None) -> MatchingState:
-        return MatchingState([presence.new_state() for presence in self.presences], RunColumns(self.node))
+        presences = [presence.new_state() for presence in self.presences]
+        return MatchingState(presences, RunColumns(self.node), len(self.node.positions))
 
     def apply(self, state: MatchingState, given: Changes) -> Signed:
         if len(given.begun):
@@ -106,6 +111,7 @@ class Matching:
             if number in self.branches:
                 rows = self._looked_at(state, number, np.flatnonzero(own.is_known), given, is_new=False)
             found.append(presence.take_in(own, rows, given.closed_to))
+        state.passed[0, CAME] += state.presences[0].count_begun()
         return found[0]
 
     def _looked_at(
@@ -147,6 +153,7 @@ class Matching:
             begins &= long.since > state.begun.up_to(int(query.max()) + 1)[query]
         some = np.flatnonzero(begins)
         runs = state.runs.begin(query[some], long.tick[some])
+        state.passed[0, LEFT_WELL] += len(runs)
         self._reach(state, 0, runs, long.tick[some], long.since[some], long.row[some])
         state.runs.how[runs, 0] = WHOLE
         return runs
@@ -170,6 +177,7 @@ class Matching:
         columns = state.runs
         for position, mine in self._by_position(columns, runs):
             columns.arm(mine, columns.ticks[mine, position])
+            state.passed[position + 1, CAME] += len(mine)
             self._bind(columns, position, mine)
         for number, keys in self._link(state, runs).items():
             own = state.presences[number]
@@ -249,13 +257,15 @@ class Matching:
                 on.append(reached)
             else:
                 ended.append(Ended.of(reached, IS_MATCHED, tick))
-            has_steps = bool(self.node.positions[position].steps)
-            for which, how in (
-                (kernels.BROKEN, IS_BROKEN),
-                (kernels.OVER, IS_TIMED_OUT if has_steps else IS_MATCHED),
+            has_steps, passed = bool(self.node.positions[position].steps), state.passed[position + 1]
+            passed[LEFT_WELL] += len(reached)
+            for which, how, left in (
+                (kernels.BROKEN, IS_BROKEN, LEFT_BROKEN),
+                (kernels.OVER, *((IS_TIMED_OUT, LEFT_LATE) if has_steps else (IS_MATCHED, LEFT_WELL))),
             ):
                 is_it = outcome == which
                 ended.append(Ended.of(mine[is_it], how, at[is_it]))
+                passed[left] += np.count_nonzero(is_it)
         return np.concatenate(on), ended
 
     def _resolved(self, state: MatchingState, number: int, runs: I64, closed_to: int) -> tuple[I8, I64]:
@@ -385,6 +395,17 @@ class Matching:
             if idle:
                 self.presences[number].drop_idle(state.presences[number], np.concatenate(idle))
                 state.idle[number] = []
+
+    def count_anew(self, state: MatchingState) -> None:
+        state.passed[:] = 0
+
+    def paces(self, state: MatchingState) -> list[Pace]:
+        """In the first step wait the stays that are not long enough yet."""
+        runs, n = state.runs, len(state.passed)
+        waiting = np.bincount(runs.position[runs.used] + 1, minlength=n)
+        waiting[0] = state.presences[0].short
+        columns = [column.tolist() for column in (*state.passed.T, waiting)]
+        return [Pace(*(column[at] for column in columns)) for at in range(n)]
 
     def held(self, state: MatchingState) -> int:
         """Runs, and the rows of steps."""

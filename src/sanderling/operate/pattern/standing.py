@@ -65,6 +65,17 @@ class StandingState:
         return int(np.count_nonzero(self.stays.stays.since[used] != NEVER))
 
     @property
+    def short(self) -> int:
+        """How many of these are not long enough yet."""
+        used, stays = self.stays.keys.used, self.stays.stays
+        return int(np.count_nonzero((stays.since[used] != NEVER) & ~stays.is_long[used]))
+
+    def count_begun(self) -> int:
+        """How many stays began in this batch."""
+        tick, _, since = self._events
+        return int(np.count_nonzero(tick == since))
+
+    @property
     def happened(self) -> Happened:
         return Happened(*(some.up_to(self.stays.keys.room) for some in self._by_key), *self._events)
 

@@ -28,6 +28,7 @@ from sanderling.operate.operator import (
     Holds,
     Hosts,
     Operator,
+    Paces,
     Present,
     Replans,
     Saves,
@@ -287,12 +288,20 @@ class Tree:
     def count_anew(self) -> None:
         for station in self.stations:
             station.rows_in, station.guests, station.rows_out, station.seconds = 0, 0, 0, 0.0
+            if isinstance(station.operator, Paces):
+                station.operator.count_anew(station.state)
 
     def count_into(self, figures: Figures, template: int) -> None:
         """What each station has done since; those that did nothing hold what they held, or less with time."""
         for number, station in enumerate(self.stations):
             is_busy = station.rows_in or station.rows_out or station.guests
-            if is_busy or isinstance(station.operator, Expires):
+            if isinstance(station.operator, Paces):
+                for at, pace in enumerate(station.operator.paces(station.state)):
+                    position = operator_ids.position(template, number, at)
+                    figures.add(position, pace.came, pace.reached)
+                    figures.hold(position, pace.waiting)
+                    figures.add(operator_ids.ended(template, number, at), pace.broken, pace.timed_out)
+            if is_busy or isinstance(station.operator, Expires | Due):
                 operator = operator_ids.node(template, number)
                 # What comes from outside comes as it is.
                 rows_in = station.rows_out if station.operator is None else station.rows_in

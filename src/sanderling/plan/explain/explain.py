@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow.compute as pc
 
 from sanderling.figures.figures import Tally
-from sanderling.plan.explain.outline import Outline, drawn
+from sanderling.plan.explain.outline import Note, Outline, drawn
 from sanderling.plan.explain.shards import merged_words, parts_of
 from sanderling.plan.explain.tree import TreeWords
 from sanderling.plan.listing import Listing
@@ -30,7 +30,7 @@ def explain_query(plan: Plan, name: str, figures: Tally | None = None) -> Listin
     return Listing(f"plan of {name}, with what was done", ("plan", *FIGURES), rows)
 
 
-def _figures(part: Outline | None, figures: Tally) -> tuple[str, str, str, str]:
+def _figures(part: Outline | Note | None, figures: Tally) -> tuple[str, str, str, str]:
     if part is None or not part.operators:
         return "", "", "", ""
     found = figures.of(part.operators)

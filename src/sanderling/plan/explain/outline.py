@@ -9,12 +9,20 @@ from sanderling.figures.figures import OperatorId
 
 
 @dataclass(frozen=True, slots=True)
+class Note:
+    """What else is to say, of something that has figures."""
+
+    words: str
+    operators: tuple[OperatorId, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Outline:
     """A part of a plan in words, where it runs, what else is to say of it, and the parts it takes rows of."""
 
     words: str
     runs: str = ""  # shard or merge
-    notes: tuple[str, ...] = ()
+    notes: tuple[str | Note, ...] = ()
     below: tuple[Outline, ...] = ()
     operators: tuple[OperatorId, ...] = ()  # whose figures are its own
 
@@ -23,7 +31,7 @@ class Outline:
         return f"{self.words}   [{self.runs}]" if self.runs else self.words
 
 
-Line = tuple[str, Outline | None]  # None: a note
+Line = tuple[str, Outline | Note | None]  # None: a note that nothing is counted of
 
 
 def drawn(outline: Outline) -> Iterator[Line]:
@@ -37,5 +45,7 @@ def _drawn_below(outline: Outline, indent: str) -> Iterator[Line]:
         is_last = part is outline.below[-1]
         yield f"{indent}{'└─' if is_last else '├─'} {part.line}", part
         under = indent + ("   " if is_last else "│  ")
-        yield from ((f"{under}{'│' if part.below else ' '} {note}", None) for note in part.notes)
+        for note in part.notes:
+            said = note if isinstance(note, Note) else None
+            yield f"{under}{'│' if part.below else ' '} {said.words if said else note}", said
         yield from _drawn_below(part, under)

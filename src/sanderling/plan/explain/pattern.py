@@ -3,12 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from sanderling.clock import show_duration
+from sanderling.figures.figures import Figure, OperatorId
+from sanderling.plan.explain.outline import Note
 from sanderling.plans.expression import Expression
 from sanderling.plans.nodes import Branch, Match, Position
 
 ValueOf = Callable[[Expression], int]
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What was done by all patterns of a shape: what their positions are called, and how runs ended there."""
+
+    position: Callable[[int], OperatorId]
+    ended: Callable[[int], Figure]
+
+    def ends(self, at: int) -> str:
+        found = self.ended(at)
+        words = [f"{n:,} {how}" for n, how in ((found.rows_in, "broken"), (found.rows_out, "timed out")) if n]
+        return f": {', '.join(words)}" if words else ""
 
 
 def words_of_match(node: Match) -> str:
@@ -18,14 +34,19 @@ def words_of_match(node: Match) -> str:
     return f"pattern{where}, {report}{skip}"
 
 
-def notes_of_match(node: Match, value_of: ValueOf) -> tuple[str, ...]:
+def notes_of_match(node: Match, value_of: ValueOf, counted: Counted | None) -> tuple[str | Note, ...]:
     """A line for each position and for each NOT before it; then how long a run lives."""
-    lines = [f"1  {_step(node, 0, value_of)}"]
+
+    def note(at: int, words: str) -> Note:
+        return Note(words) if counted is None else Note(words + counted.ends(at), (counted.position(at),))
+
+    lines: list[str | Note] = [note(0, f"1  {_step(node, 0, value_of)}")]
     for number, position in enumerate(node.positions, 2):
         lines += [f"!  {_step(node, step, value_of)}: breaks it" for step in position.nots]
         word = " and " if position.is_all else " or "
         steps = word.join(_step(node, step, value_of) for step in position.steps)
-        lines.append(f"{number}  {steps or 'nothing of that'}{_bounds(position, value_of)}")
+        words = f"{number}  {steps or 'nothing of that'}{_bounds(position, value_of)}"
+        lines.append(note(number - 1, words))
     if not node.positions:
         return tuple(lines)
     lines += _known(node)

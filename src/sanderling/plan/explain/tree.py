@@ -11,8 +11,8 @@ import numpy as np
 
 from sanderling.clock import show_duration
 from sanderling.figures.figures import OperatorId, Tally
-from sanderling.plan.explain.outline import Outline
-from sanderling.plan.explain.pattern import notes_of_match, words_of_match
+from sanderling.plan.explain.outline import Note, Outline
+from sanderling.plan.explain.pattern import Counted, notes_of_match, words_of_match
 from sanderling.plan.explain.shards import SHARD, merged_words, named, parts_of
 from sanderling.plan.explain.trigger import notes_of_solve, words_of_solve
 from sanderling.plan.logical import nodes_of
@@ -51,13 +51,23 @@ class TreeWords:
             tuple(self.outline(child, below) for child in children), (self._operator(node),),
         )  # fmt: skip
 
-    def _notes(self, node: Node) -> tuple[str, ...]:
+    def _notes(self, node: Node) -> tuple[str | Note, ...]:
         if isinstance(node, nodes.Match):
-            return notes_of_match(node, self._value)
+            return notes_of_match(node, self._value, self._counted(node))
         if not isinstance(node, nodes.Solve):
             return ()
         columns = [self.names(branch) for branch in node.branches]
         return notes_of_solve(node, columns, self.planned.constants, self._row)
+
+    def _counted(self, node: Node) -> Counted | None:
+        """How runs got on, where that was counted."""
+        figures, place = self.figures, (self.planned.template.id, self._numbers[id(node)])
+        if figures is None:
+            return None
+        return Counted(
+            lambda at: operator_ids.position(*place, at),
+            lambda at: figures.of([operator_ids.ended(*place, at)]),
+        )
 
     def _operator(self, node: Node) -> OperatorId:
         return operator_ids.node(self.planned.template.id, self._numbers[id(node)])
