@@ -123,10 +123,16 @@ class Telling:
 
 def _numbered(columns: list[pa.Array], query: I64, tick: I64, known: list[Known]) -> I64:
     """Numbers of rows: those of equal types are compared, whichever step they are of."""
-    types = tuple(pa.float64() if pa.types.is_floating(c.type) else c.type for c in columns)
+    types = tuple(_compared_as(column.type) for column in columns)
     mine = next((i for i, (other, *_) in enumerate(known) if other == types), len(known))
     if mine == len(known):
         coder = Coder(types)
         known.append((types, Numbered(2 + coder.width), coder))
     _, numbered, coder = known[mine]
     return numbered.number(coder.codes(columns, query, tick)) * (1 << 20) + mine
+
+
+def _compared_as(type_: pa.DataType) -> pa.DataType:
+    if pa.types.is_floating(type_):
+        return pa.float64()
+    return pa.int64() if pa.types.is_integer(type_) else type_
