@@ -170,6 +170,8 @@ class Waited:
     def _seen(self, parts: list[PairBatch], region: I64, objects: LastReadings) -> PairBatch:
         """With their regions instead of who waits, and those only that a region watches."""
         pairs = PairBatch.concat(parts)
+        if not len(pairs):
+            return pairs
         pairs = replace(pairs, region=region[pairs.region])
         # Most are nowhere near: only of the others it is asked what else has changed.
         old_x, old_y = objects.places(pairs.old_row)

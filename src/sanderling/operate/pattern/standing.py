@@ -143,6 +143,8 @@ class Standing:
 
     def take_in(self, state: StandingState, changes: Signed, closed_to: int) -> Long:
         """Of keys of which nothing has come in this batch yet; who has been there for long enough by it."""
+        if not len(changes) and state.stays.next_due > closed_to:
+            return Long(NOBODY, NOBODY, NOBODY, NOBODY)
         looked = self.persisting.looked_at(state.stays, changes, closed_to)
         stays, keys = state.stays.stays, looked.keys
         since = stays.since[keys]
