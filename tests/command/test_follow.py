@@ -156,6 +156,11 @@ def test_what_is_written_at_the_end_is_refused() -> None:
             refuse_at_the_end(targets)
 
 
+@pytest.mark.parametrize("out", ["x.jsonl", "x.csv", "tables/", None])
+def test_what_grows_is_not_refused(out: str | None) -> None:
+    refuse_at_the_end(targets_of(out, None))
+
+
 def test_a_folder_that_cannot_get_anything(spark: SparkSession, tmp_path: Path) -> None:
     follow = Follow(tmp_path / "no", spark, Targets(None, False, None))
     with pytest.raises(ConfigError, match=r"missing_file.*there is no folder"):
