@@ -46,8 +46,8 @@ class Targets:
 
 
 def refuse_at_the_end(targets: Targets) -> None:
-    """What is written at the end, where there is none."""
-    if targets.is_gathered:
+    """What is written at the end, where there is none; a CSV grows as lines do."""
+    if targets.is_final or targets.form in (Form.GEOJSON, Form.PARQUET):
         what = "--final tells the answers" if targets.is_final else f"{targets.form} is written"
         raise ConfigError(
             "config.unknown_output", f"{what} at the end, and --follow has none",
