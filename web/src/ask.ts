@@ -256,7 +256,8 @@ export class Ask {
     if (this.kind === 'around') add(this.map.measure.isGlobe ? 'within, metres' : 'within', this.numbers.radius, v => (this.numbers.radius = v));
     if (this.kind === 'around' || this.kind === 'nearest-to') numbers.push(this.keyField());
     if (this.kind === 'region') numbers.push(this.regionField());
-    const {shape} = this;
+    const {shape, stream: {x: across, y: up}} = this;
+    const metres = this.map.measure.isGlobe ? ', metres' : '';
     // Who does not draw writes the numbers: that is how it goes with a keyboard.
     const written = (labels: string[], values: number[], made: (values: number[]) => Shape): void => {
       labels.forEach((label, i) => add(label, values[i] ?? NaN, v => {
@@ -264,16 +265,16 @@ export class Ask {
         if (labels.every((_, n) => Number.isFinite(values[n]))) this.setShape(made(values));
       }));
     };
-    if (this.kind === 'nearest') written(['x', 'y'], shape?.kind === 'place' ? [...shape.at] : [], ([x, y]) => ({kind: 'place', at: [x, y]}));
+    if (this.kind === 'nearest') written([across, up], shape?.kind === 'place' ? [...shape.at] : [], ([x, y]) => ({kind: 'place', at: [x, y]}));
     if (this.kind === 'circle') {
-      written(['x', 'y', 'radius'], shape?.kind === 'circle' ? [...shape.centre, shape.radius] : [], ([x, y, radius]) => ({kind: 'circle', centre: [x, y], radius}));
+      written([across, up, `radius${metres}`], shape?.kind === 'circle' ? [...shape.centre, shape.radius] : [], ([x, y, radius]) => ({kind: 'circle', centre: [x, y], radius}));
     }
     if (this.kind === 'rectangle') {
       const corners = shape?.kind === 'rectangle' ? [...shape.from, ...shape.to] : [];
-      written(['x from', 'y from', 'x to', 'y to'], corners, ([x1, y1, x2, y2]) => ({kind: 'rectangle', from: [x1, y1], to: [x2, y2]}));
+      written([`${across} from`, `${up} from`, `${across} to`, `${up} to`], corners, ([x1, y1, x2, y2]) => ({kind: 'rectangle', from: [x1, y1], to: [x2, y2]}));
     }
     if (this.kind === 'polygon' || this.kind === 'line') numbers.push(this.pointsField(this.kind));
-    if (this.kind === 'line') add('within', this.numbers.within, v => {
+    if (this.kind === 'line') add(`within${metres}`, this.numbers.within, v => {
       this.numbers.within = v;
       if (this.shape?.kind === 'line') this.shape.within = v;
     });
@@ -289,7 +290,7 @@ export class Ask {
   private pointsField(kind: 'polygon' | 'line'): HTMLElement {
     const {shape} = this;
     const value = shape && 'points' in shape ? textOf(shape.points) : '';
-    const input = h('input', {value, placeholder: 'x y, x y, …', spellcheck: 'false', autocomplete: 'off', oninput: () => {
+    const input = h('input', {value, placeholder: `${this.stream.x} ${this.stream.y}, …`, spellcheck: 'false', autocomplete: 'off', oninput: () => {
       const points = pointsIn(input.value);
       if (points.length >= (kind === 'polygon' ? 3 : 2)) this.setShape(kind === 'polygon' ? {kind, points} : {kind, points, within: this.numbers.within});
       this.isByHand = false;
@@ -325,6 +326,7 @@ export class Ask {
     select.addEventListener('change', () => {
       this.stream = this.streams[select.selectedIndex];
       this.offerColumns();
+      this.showFields();
       this.changed();
     }, {signal: this.signal});
   }
