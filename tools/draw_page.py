@@ -38,7 +38,7 @@ def draw(link: str) -> None:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=ARGUMENTS)
         page = browser.new_page(viewport={"width": 1200, "height": 720})
         page.goto(link)  # the operator's view: what is shown first is shown when the first tick is over
-        page.locator("#map-note", has_text="in view").wait_for(timeout=120_000)
+        page.locator("#map-note", has_text="in view").wait_for(timeout=400_000)
         page.get_by_role("link", name="Ask", exact=True).first.click()
         page.wait_for_timeout(3000)
         save(page, "map-first")
