@@ -47,7 +47,7 @@ def test_whatever_is_said_to_a_socket_it_goes_on(town: Town, role: str) -> None:
     with town.socket(town.token(f"fuzz {role}", role), max_size=None) as socket:
         heard(socket, "hello")
 
-        @settings(max_examples=drawn(60, 3_000), deadline=None, database=None)
+        @settings(max_examples=drawn(20, 3_000), deadline=None, database=None)
         @given(st.lists(MESSAGES | st.text(max_size=30) | st.binary(max_size=30), max_size=8))
         def say(messages: list[object]) -> None:
             for message in messages:
