@@ -12,6 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
@@ -95,17 +96,23 @@ def keep(page: Page, name: str) -> None:
 def save(page: Page, name: str) -> None:
     picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
     path = PICTURES / f"{name}.png"
-    picture.quantize(palette=palette_of(picture), dither=Image.Dither.NONE).save(path, optimize=True)
+    of_few_colours(picture).save(path, optimize=True)
     print(path.name, path.stat().st_size)
 
 
-def palette_of(picture: Image.Image) -> Image.Image:
-    """Its most frequent colours as they are, so that grounds keep theirs; and some of all others."""
-    counted = picture.getcolors(picture.width * picture.height) or []
+def of_few_colours(picture: Image.Image) -> Image.Image:
+    """Its most frequent colours as they are, and some for all others; so a ground keeps its own."""
     others = picture.quantize(64, Image.Quantize.MEDIANCUT).convert("RGB").getcolors() or []
-    colours = [colour for _, colour in [*sorted(counted, reverse=True)[: 256 - len(others)], *others]]
-    found = Image.new("P", (1, 1))
-    found.putpalette([part for colour in colours for part in colour])  # type: ignore[union-attr]
+    colours, place, count = np.unique(
+        np.asarray(picture, np.int32).reshape(-1, 3), axis=0, return_inverse=True, return_counts=True
+    )
+    frequent = colours[np.argsort(count)[::-1][: 256 - len(others)]]
+    palette = np.concatenate([frequent, np.array([colour for _, colour in others], np.int32)])
+    nearest = np.stack([((palette - colour) ** 2).sum(axis=1) for colour in colours]).argmin(axis=1)
+    found = Image.fromarray(
+        nearest[place.reshape(-1)].astype(np.uint8).reshape(picture.height, picture.width), "P"
+    )
+    found.putpalette(palette.astype(np.uint8).tobytes())
     return found
 
 
