@@ -194,7 +194,7 @@ def test_an_hour_of_company_over_a_day_holds_what_is_near() -> None:
     state = tree.stations[-1].state
     near = (np.abs(x[:, None] - x) <= 1.0).sum()
     assert tree.held() == {"1.Company": (near + 50) // 2}
-    assert int(state.partners().length.sum()) < 50 * 20 and len(state.line[0]) < 1000
+    assert int(state.partners().span[:, 1].sum()) < 50 * 20 and len(state.line[0]) < 1000
 
 
 def test_what_moves_far_away_is_not_looked_at() -> None:

@@ -21,7 +21,8 @@ NOWHERE = -1
 
 class Crowd(NamedTuple):
     """By object its place and its anchor as vectors (on a plane the third is 0; NaN: nowhere), its party, and
-    the bucket of its anchor with who is in it before and behind. By bucket the first that is in it.
+    the bucket of its anchor with who is in it before and behind, and the last look that marked it. By bucket
+    the first that is in it. `looks`: how many there were.
 
     Party 2q is the left side of a query's company, 2q + 1 its right; where both are the same, all are left.
     """
@@ -32,7 +33,9 @@ class Crowd(NamedTuple):
     bucket: I64
     next: I32
     before: I32
+    mark: I64
     head: I32
+    looks: I64
 
 
 @jit_bare

@@ -103,7 +103,7 @@ class Company:
 
     def held(self, state: Held) -> int:
         """Pairs that are near."""
-        return len(state.pairs()[0])
+        return state.near
 
     def saved(self, state: Held) -> dict[str, pa.Table]:
         return state.saved()

@@ -11,7 +11,7 @@ from sanderling.arrays import F64, I32, I64, int64_of
 from sanderling.clock import NEVER, NOTHING_YET
 from sanderling.kernels.trajectory.company import Asked, Moves, walk_company
 from sanderling.kernels.trajectory.crowd import NOWHERE, Crowd, enter_all
-from sanderling.kernels.trajectory.partners import Partners, pairs_of, set_since
+from sanderling.kernels.trajectory.partners import Partners, packed, pairs_of, set_since
 from sanderling.kernels.trajectory.waiting import Waiting, wait_all
 from sanderling.operate.sql.join.cells import cells_of
 from sanderling.operate.sql.rows.codes import Column, code, decoded, new_texts
@@ -25,6 +25,8 @@ STILL, ROUNDING = 0.25, 1e-9
 LEAST_RADIUS = 1e-100
 
 SIDES = 2
+# Lists of so many are packed, and again when they take twice as much.
+LEAST_PACKED = 4096
 
 
 # Of partners, whom and since when; of lines, both of a pair, since when, and what comes behind.
@@ -59,13 +61,14 @@ class Held:
         self._at, self._anchor = (np.full((16, 3), np.nan) for _ in range(2))
         self._bucket = Grown(NOWHERE, np.int64)
         self._party, self._next, self._before = (Grown(-1, np.int32) for _ in range(3))
+        self._mark, self._marks = Grown(0, np.int64), np.zeros(1, np.int64)
         self._head = np.full(32, -1, np.int32)
-        self._start = Grown(0, np.int64)
-        self._length, self._room = Grown(0, np.int32), Grown(0, np.int32)
+        self._span, self._known = Grown(0, np.int64, 3), 0
         self.lists, self.line = NO_LISTS, NO_LINE
         self._used, self._free = np.zeros(1, np.int64), np.array([0, -1])
+        self._pack_at = LEAST_PACKED
         self.walked_to = NOTHING_YET
-        self.looked = 0
+        self.looked = self.near = 0  # how many distances were worked out, how many pairs are near
 
     # ----- numbers
 
@@ -124,10 +127,11 @@ class Held:
         if n > len(self._at):
             more = np.full((2 * n - len(self._at), 3), np.nan)
             self._at, self._anchor = (np.concatenate([at, more]) for at in (self._at, self._anchor))
-        self._party.up_to(n)[:n] = self.objects.rows[:, 0]
+        self._party.up_to(n)[self._known : n] = self.objects.rows[self._known :, 0]
+        self._known = n
         crowd = Crowd(
             self._at, self._anchor, self._party.all, self._bucket.up_to(n), self._next.up_to(n),
-            self._before.up_to(n), self._head,
+            self._before.up_to(n), self._mark.up_to(n), self._head, self._marks,
         )  # fmt: skip
         return crowd if 2 * n <= len(self._head) else self._with_buckets(crowd, n)
 
@@ -143,9 +147,12 @@ class Held:
 
     def partners(self) -> Partners:
         n = len(self.objects)
-        other, since = self.lists
-        start, length, room = (column.up_to(n) for column in (self._start, self._length, self._room))
-        return Partners(start, length, room, other, since, self._used)
+        partners = Partners(self._span.up_to(n), *self.lists, self._used)
+        if self._used[0] > self._pack_at:
+            partners = packed(partners, n)
+            self.lists = (partners.other, partners.since)
+            self._pack_at = 2 * int(self._used[0]) + LEAST_PACKED
+        return partners
 
     def waiting(self) -> Waiting:
         first, last = (line.up_to(len(self.queries)) for line in self._lines)
@@ -166,6 +173,7 @@ class Held:
         self._take(waiting)
         self.walked_to = max(self.walked_to, closed_to)
         self.looked += told.looked
+        self.near += told.more
         return told.rows
 
     def _take(self, waiting: Waiting) -> None:
