@@ -9,7 +9,7 @@ import math
 import operator
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from fractions import Fraction
 from functools import cmp_to_key, partial
@@ -37,6 +37,8 @@ class World:
     constants: dict[int, dict[str, Any]]
     # What an expression does to a row, by its SQL: (columns, constants) -> value
     functions: dict[str, Callable[[Row, dict[str, Any]], Any]]
+    # What an outline that changes by itself means.
+    coverages: dict[bytes, Any] = field(default_factory=dict)
 
     def computed(self, what: Expression, query: int, values: Row) -> Any:
         return self.functions[what.sql](values, self.constants.get(query, {}))
@@ -91,6 +93,8 @@ def answer(node: Node, world: World, tick: int) -> Bag:
             return answer(child, world, tick // refresh.every_us * refresh.every_us)
         case nodes.Swelling():
             return _swelling(node, answer(node.child, world, tick), tick)
+        case nodes.Swept():
+            return _swept(node, answer(node.child, world, tick), world.coverages[node.outlines[0]].at(tick))
         case nodes.Persisting():
             return _persisting(node, [answer(node.child, world, t) for t in range(tick + 1)], world)
         case nodes.Ticking():
@@ -111,6 +115,13 @@ def _swelling(node: nodes.Swelling, bag: Bag, tick: int) -> Bag:
     apart = {row: row[1 + node.distance] for row in bag}
     near = [row for row, d in apart.items() if d is not None and times > 0 and d <= limit]
     return Counter(dict.fromkeys(near, 1))
+
+
+def _swept(node: nodes.Swept, bag: Bag, coverage: Any) -> Bag:
+    """Whoever is in the coverage as it is now; each row once."""
+    at = {row: (row[1 + node.place[0]], row[1 + node.place[1]]) for row in bag}
+    there = [row for row, (x, y) in at.items() if type(x) is float is type(y) and coverage.holds(x, y)]
+    return Counter(dict.fromkeys(there, 1))
 
 
 def _sum(changes: list[tuple[int, int, Row]], tick: int) -> Bag:

@@ -9,6 +9,7 @@ from typing import Any
 from tests.oracle import Box, Disc, Everywhere, MovingBox, MovingDisc, Nearest, Shape
 from tests.oracle.brackets import Refresh
 from tests.oracle.select import Fences, Readings
+from tests.oracle.shapes import Changing
 from tests.oracle.windows import (
     Extent,
     Focal,
@@ -119,20 +120,25 @@ def focal_points(chance: Chance) -> Focal:
 
 def refreshed(chance: Chance, plain: Readings) -> Readings:
     every, start = chance.choice([1, 2, 3, 5, 7]), chance.choice([0, 0, 0, 1, 4, 100])
-    return replace(plain, refresh=Refresh(every * SECOND, start * SECOND))
+    found = replace(plain, refresh=Refresh(every * SECOND, start * SECOND))
+    return shifting(chance, found) if chance.flip() else found
+
+
+def shifting(chance: Chance, plain: Readings) -> Readings:
+    """Its extent goes on with each look, if it has one that stands still."""
+    extent, refresh = plain.window, plain.refresh
+    if not isinstance(extent, Extent) or not isinstance(extent.shape, Box | Disc) or refresh is None:
+        return plain
+    shift = (chance.choice([-1.0, 0.5, 1.0]), chance.choice([0.0, 0.5]), refresh.every_us)
+    return replace(plain, window=replace(extent, shape=Changing(extent.shape, refresh.from_us, shift=shift)))
 
 
 def with_extent(chance: Chance, plain: Readings) -> Readings:
     """In brackets; a region maybe as the window's extent, which for what moves is another thing."""
-    window, shape = plain.window, plain.inside
-    is_now, is_moving = isinstance(window, Now), isinstance(shape, MovingBox | MovingDisc)
-    if (
-        not plain.inside_sql
-        or not (is_now or (isinstance(window, Lasting) and not is_moving))
-        or chance.flip()
-    ):
+    window = plain.window
+    if not plain.inside_sql or not isinstance(window, Now | Lasting) or chance.flip():
         return replace(plain, is_bracketed=True)
-    extent = Extent(shape, window, plain.inside_sql.removeprefix("INSIDE "))
+    extent = Extent(plain.inside, window, plain.inside_sql.removeprefix("INSIDE "))
     return replace(plain, window=extent, inside=Everywhere(), inside_sql="", is_bracketed=True)
 
 

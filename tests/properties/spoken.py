@@ -20,6 +20,7 @@ from tests.oracle.select import (
     Union,
     With,
 )
+from tests.oracle.shapes import Changing
 from tests.oracle.windows import (
     Extent,
     Lasting,
@@ -128,7 +129,9 @@ def source(part: Source) -> str:
         case Readings(stream, alias):
             fences = f", {part.fences.table} {part.fences.alias}" if part.fences is not None else ""
             bracket = (
-                f" [{bracketed_window(part.window)}{refresh(part.refresh)}]" if part.is_bracketed else ""
+                f" [{bracketed_window(part.window)}{refresh(part.refresh, part.window)}]"
+                if part.is_bracketed
+                else ""
             )
             return f"{stream}{bracket} {alias}{fences}"
         case TableRows(table, alias):
@@ -188,10 +191,13 @@ def bracketed_window(part: Window) -> str:
     return window(part)
 
 
-def refresh(part: Refresh | None) -> str:
+def refresh(part: Refresh | None, of: Window) -> str:
     if part is None:
         return ""
     every, start = part.every_us // SECOND, part.from_us // SECOND
+    if isinstance(of, Extent) and isinstance(of.shape, Changing) and of.shape.shift is not None:
+        dx, dy, _ = of.shape.shift
+        return f" SHIFT BY ({dx}, {dy}, {every} SECONDS) FROM {start}"
     return f" SHIFT BY (0, 0, {every} SECONDS) FROM {start}" if start else f" EVERY {every} SECONDS"
 
 

@@ -196,6 +196,7 @@ class Bracket:
     span: Span
     nearby: NearbyWindow | None = None
     tiles: TessellateWindow | None = None
+    shift: tuple[float, float] | None = None  # how far its extent goes on with each look
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from sanderling.batches import Batch
 from sanderling.figures.figures import Figures
 from sanderling.operate.inside.inside import Inside
+from sanderling.operate.inside.swept import Swept
 from sanderling.operate.nearby.focal_points import FocalPoints
 from sanderling.operate.nearest.nearest import Nearest
 from sanderling.operate.operator import Operator
@@ -76,6 +77,8 @@ def operator_of(
             return Passing(node, constants)
         case nodes.Swelling():
             return Swelling(node)
+        case nodes.Swept():
+            return Swept(node)
         case nodes.Latest():
             return Latest(node)
         case nodes.Union():

@@ -333,6 +333,7 @@ def with_children(node: Node, children: Sequence[Node]) -> Node:
             | nodes.Recent()
             | nodes.Sample()
             | nodes.Swelling()
+            | nodes.Swept()
         ):
             return replace(node, child=children[0])
         case _:

@@ -411,6 +411,20 @@ class Swelling:
         return self.child.types
 
 
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """Rows whose place is in a coverage as it is now, which changes by itself: an outline that says how."""
+
+    child: Node
+    place: tuple[int, int]
+    outlines: tuple[bytes]
+    tick_us: int
+
+    @property
+    def types(self) -> tuple[SqlType, ...]:
+        return self.child.types
+
+
 # What every branch of a trigger begins with: time in microseconds, key, x, y.
 EVENT_COLUMNS = 4
 
@@ -623,6 +637,7 @@ Node = (
     | Passing
     | Latest
     | Swelling
+    | Swept
     | Aggregate
     | Distinct
     | First

@@ -39,6 +39,7 @@ from sanderling.plans.nodes import (
     Solve,
     Sum,
     Swelling,
+    Swept,
     TableRows,
     TickBound,
     Ticking,
@@ -80,9 +81,9 @@ CLASSES: tuple[type, ...] = (
     Plan, PlannedQueries, PlannedTable, PlannedTree, Regions, StreamPlan, Template, Coming, Lasting, Rows,
     RowsPerKey, Until, UntilNext, Refresh, Aggregate, Branch,
     Company, Distinct, DistanceBound, Exchange, First, FocalPoints, Join, Latest, Near, Neighbours,
-    Order, Persisting, Recent, Sample, Select, SetOperation, Solve, Sum, Swelling, TableRows, TimeBound,
-    Union, Value, Variable, Replaced, Replacement, Match, OwnState, PatternBound, PatternStep, Position,
-    ShownOfRun, TickBound, Ticking, Once, Passing, There, UntilThere,
+    Order, Persisting, Recent, Sample, Select, SetOperation, Solve, Sum, Swelling, Swept, TableRows,
+    TimeBound, Union, Value, Variable, Replaced, Replacement, Match, OwnState, PatternBound, PatternStep,
+    Position, ShownOfRun, TickBound, Ticking, Once, Passing, There, UntilThere,
 )  # fmt: skip
 PLANS = Encoding(*CLASSES)
 

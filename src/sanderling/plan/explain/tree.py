@@ -21,6 +21,7 @@ from sanderling.plans.columns import place_of
 from sanderling.plans.expression import Expression
 from sanderling.plans.nodes import Node, children_of, numbered
 from sanderling.plans.plan import Plan, PlannedQuery, PlannedTree
+from sanderling.space.outlines.outline import word_of
 
 MERGE = "merge"
 # Their rows are some of their child's, under the same names.
@@ -143,6 +144,8 @@ class TreeWords:
             case nodes.Swelling():
                 every = show_duration(node.every_us)
                 return f"within a distance: {node.radius:g}, with every {every} by {node.growth:g} of it more"
+            case nodes.Swept():
+                return _swept(node)
             case nodes.Solve():
                 return words_of_solve(node)
             case nodes.Match():
@@ -240,6 +243,10 @@ class TreeWords:
                 return [*(under[g] for g in groups), *(_sum(s, under) for s in sums)]
             case _:
                 return self.names(children_of(node)[0])
+
+
+def _swept(node: nodes.Swept) -> str:
+    return f"inside, as it is now: {word_of(node.outlines[0])}"
 
 
 def _focal_points(node: nodes.FocalPoints) -> str:

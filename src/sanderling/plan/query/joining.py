@@ -24,6 +24,7 @@ from sanderling.plan.names.sides import Derived, RowScope, Side, Uses
 from sanderling.plan.query.around import around
 from sanderling.plan.query.nearby import nearby
 from sanderling.plan.query.relations import Shape, is_still
+from sanderling.plan.query.swept import shifted, swept
 from sanderling.plan.query.tessellate import tessellated
 from sanderling.plan.query.within import within_window
 from sanderling.plans import nodes
@@ -241,6 +242,7 @@ class Joining:
             if side.bracket is not None and side.bracket.tiles is not None:
                 return tessellated(self, side, side.bracket, columns, conditions)
             found = around(self, side, side.relation, columns, conditions)
+            found = found or swept(self, side, side.relation, columns, conditions)
             if found is not None:
                 return found
             if any(without_within(c.name) is not None for _, c in columns):
@@ -277,6 +279,7 @@ class Joining:
         block, scope = self.block, self._scope_of_stream(side, stream)
         asked = asked or self.asked_of(side, conditions)
         shape, used = block.relations.inside(asked, conditions, scope)
+        shape = shifted(block, side.bracket, shape, bool(stream.is_globe))
         self._refuse_moving_past(side, shape)
         self._refuse_refreshed(side, shape)
         self._refuse_between_ticks(side, stream)
@@ -327,11 +330,12 @@ class Joining:
         return replace(self.work.statement, inside=inside, nearest=block.nearest, window=bracket.window)
 
     def _refuse_moving_past(self, side: Side, shape: Shape) -> None:
-        """Past readings are judged by an extent as it is now, by INSIDE as it was then."""
+        """What came is not kept: it cannot be judged anew."""
         bracket = side.bracket
-        if bracket is not None and bracket.extent and bracket.window and not is_still(shape):
-            word = "a RANGE of time" if bracket.window.since_us is None else "SINCE"
-            message = f"an EXTENT with {word} stands still"
+        if bracket is None or not bracket.extent or not bracket.window or shape is None:
+            return
+        if not is_still(shape):
+            message = "an EXTENT with SINCE stands still"
             hint = "for who was in the region as it was then, write [RANGE …] and INSIDE"
             raise self.block.refuse_at(bracket.span, "query.unsupported", message, hint)
 

@@ -67,7 +67,7 @@ class _Placing:
             case nodes.Aggregate(child, groups):
                 below = self.keys(child) or frozenset()
                 return frozenset(i for i, g in enumerate(groups) if g in below) or None
-            case nodes.Sample(child) | nodes.Ticking(child) | nodes.Recent(child):
+            case nodes.Sample(child) | nodes.Ticking(child) | nodes.Recent(child) | nodes.Swept(child):
                 return self.keys(child)
             case nodes.Distinct(child):
                 return self.keys(child) or None

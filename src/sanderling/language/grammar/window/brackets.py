@@ -70,10 +70,13 @@ class BracketParser(NearbyParser, WindowParser):
             window, tiles = None, self._tessellate(first)
         else:
             window = self._window_of_stream()
-        refresh = window.refresh if window is not None and window.refresh else self._refresh()
+        shift: tuple[float, float] | None = None
+        refresh = window.refresh if window is not None else None
+        if refresh is None:
+            refresh, shift = self._refresh(extent is not None)
         if not self._match(TokenType.R_BRACKET):
             raise self._no_bracket(first, "this window does not end here")
-        return Bracket(window, extent, refresh, self._span(first), nearby, tiles)
+        return Bracket(window, extent, refresh, self._span(first), nearby, tiles, shift)
 
     def _scope(self, what: str) -> WindowClause | None:
         """Of which readings those in an extent, or near some place, are looked at; None: of NOW."""
@@ -119,24 +122,33 @@ class BracketParser(NearbyParser, WindowParser):
             return self._rows(first)
         raise self._no_bracket(first, "this is no window")
 
-    def _refresh(self) -> Refresh | None:
-        """EVERY dt, or SHIFT BY (0, 0, dt), which is the same; FROM a time on."""
+    def _refresh(self, has_extent: bool) -> tuple[Refresh | None, tuple[float, float] | None]:
+        """EVERY dt, or SHIFT BY (0, 0, dt), which is the same; FROM a time on. How far an extent shifts."""
         first = self._curr or self._prev
         if self._match_text_seq("EVERY"):
-            return Refresh(self._long(first, FORMS))
+            return Refresh(self._long(first, FORMS)), None
         if not self._match_text_seq("SHIFT"):
-            return None
+            return None, None
         self._expect(self._match_text_seq("BY"), "BY (dx, dy, how long)")
         self._match_l_paren()
+        far = []
         for _ in range(2):
-            if self._finite() != 0:
-                message = "a window that moves by itself is not supported"
-                hint = "write SHIFT BY (0, 0, dt), or create a region that moves, and take its EXTENT"
-                raise self.refuse("query.unsupported", message, hint, first, self._prev)
+            far.append(self._finite())
             self._expect(self._match(TokenType.COMMA), "a comma")
-        every = self._long(first, FORMS)
+        every, shift = self._long(first, FORMS), (far[0], far[1])
         self._match_r_paren()
-        return Refresh(every, self._time_behind("FROM") if self._match_text_seq("FROM") else 0)
+        last, is_from = self._prev, self._match_text_seq("FROM")
+        refresh = Refresh(every, self._time_behind("FROM") if is_from else 0)
+        if shift == (0, 0):
+            return refresh, None
+        if not has_extent:
+            message, hint = "only an EXTENT shifts", "write SHIFT BY (0, 0, dt), or EVERY dt"
+            raise self.refuse("query.unsupported", message, hint, first, last)
+        if not is_from:
+            message = "SHIFT BY needs FROM and a time, from which on steps are counted"
+            hint = "add FROM '2024-05-01 08:00:00': without it an answer would depend on when it is asked for"
+            raise self.refuse("query.missing_clause", message, hint, first, last)
+        return refresh, shift
 
     def _since(self) -> WindowClause | None:
         """All readings that are later than a time."""
