@@ -125,3 +125,13 @@ def test_the_nearest(tmp_path: Path) -> None:
     found = figures_of(run_of(tmp_path, "REGISTER QUERY q AS SELECT id FROM cars kNN (1, 0, 0)"), "q")
     assert found["knn"][0] == "6"
     assert found["merge"][1] == "1"  # the first car comes and stays the nearest
+
+
+def test_who_speaks_because_time_passes_says_when(tmp_path: Path) -> None:
+    side, two = "cars [RANGE 20 SECONDS]", "a.id AS one, b.id AS other"
+    sql = f"REGISTER QUERY q AS SELECT {two} FROM {side} a, {side} b WHERE STAY_WITHIN(a, b, 5)"
+    run = run_of(tmp_path, sql)
+    lines = [(row[0].lstrip(" │├└─"), row[3]) for row in explain_query(run.plan, "q", run.figures).rows]
+    (at,) = [i for i, (line, _) in enumerate(lines) if line.startswith("company")]
+    # Each with itself, and 1 with 3; 1 and 2 have parted. Those of tick 1 will have stayed at 20.
+    assert lines[at][1] == "4" and lines[at + 1][0] == "due at 1970-01-01T00:00:20Z"

@@ -1,4 +1,5 @@
-"""What operators have done, for EXPLAIN ANALYZE: rows in, rows out, rows held, seconds, by operator.
+"""What operators have done, for EXPLAIN ANALYZE: rows in, rows out, rows held, seconds, by operator; and when
+one is due, that speaks because time passes.
 
 shards, merge partitions ──► the figures of one batch ──► the driver adds them up
 
@@ -24,7 +25,7 @@ OperatorId = NewType("OperatorId", str)
 
 SCHEMA = pa.schema([
     ("operator", pa.string()), ("rows_in", pa.int64()), ("rows_out", pa.int64()), ("seconds", pa.float64()),
-    ("held", pa.int64()),
+    ("held", pa.int64()), ("due", pa.int64()),
 ])  # fmt: skip
 
 
@@ -36,6 +37,7 @@ class Figure:
     rows_out: int = 0
     seconds: float = 0.0
     held: int | None = None
+    due: int | None = None  # the tick at which it has something to tell though nothing comes
 
     def add(self, rows_in: int, rows_out: int, seconds: float) -> None:
         self.rows_in += rows_in
@@ -61,9 +63,10 @@ class Figures:
     ) -> None:
         self._by_operator.setdefault(operator, Figure()).add(int(rows_in), int(rows_out), seconds)
 
-    def hold(self, operator: OperatorId, rows: int) -> None:
-        """So many now, whatever there were before."""
-        self._by_operator.setdefault(operator, Figure()).held = int(rows)
+    def hold(self, operator: OperatorId, rows: int, due: int | None = None) -> None:
+        """So many now, whatever there were before; and when it is due."""
+        figure = self._by_operator.setdefault(operator, Figure())
+        figure.held, figure.due = int(rows), due
 
     @contextmanager
     def timed(self, operator: OperatorId) -> Iterator[None]:
@@ -78,7 +81,9 @@ class Figures:
         return self._by_operator.get(operator)
 
     def table(self) -> pa.Table:
-        rows = [(name, f.rows_in, f.rows_out, f.seconds, f.held) for name, f in self._by_operator.items()]
+        rows = [
+            (name, f.rows_in, f.rows_out, f.seconds, f.held, f.due) for name, f in self._by_operator.items()
+        ]
         columns = list(zip(*rows, strict=True)) or [()] * len(SCHEMA)
         return pa.table([pa.array(c, t) for c, t in zip(columns, SCHEMA.types, strict=True)], schema=SCHEMA)
 
@@ -88,7 +93,8 @@ class Tally:
 
     def __init__(self) -> None:
         self._sums = Figures()
-        self._held: dict[tuple[OperatorId, int], int] = {}  # by operator, and by who holds it
+        # By operator, and by who holds it: how much, and when it is due.
+        self._held: dict[tuple[OperatorId, int], tuple[int, int | None]] = {}
         self._arrivals: dict[str, Arrivals] = {}  # by stream
 
     def take(self, who: int, table: pa.Table) -> None:
@@ -96,7 +102,7 @@ class Tally:
         for row in table.to_pylist():
             self._sums.add(row["operator"], row["rows_in"], row["rows_out"], row["seconds"])
             if row["held"] is not None:
-                self._held[row["operator"], who] = row["held"]
+                self._held[row["operator"], who] = row["held"], row["due"]
 
     def arrive(self, arrivals: Mapping[str, Arrivals]) -> None:
         """What came in a batch, by stream."""
@@ -119,7 +125,9 @@ class Tally:
             one = self._sums.get(operator)
             if one is not None:
                 found.add(one.rows_in, one.rows_out, one.seconds)
-            held = [rows for (name, _), rows in list(self._held.items()) if name == operator]
+            held = [kept for (name, _), kept in list(self._held.items()) if name == operator]
             if held:
-                found.held = (found.held or 0) + sum(held)
+                found.held = (found.held or 0) + sum(rows for rows, _ in held)
+            due = [tick for _, tick in held if tick is not None]
+            found.due = min([*due, *([] if found.due is None else [found.due])], default=None)
         return found

@@ -76,10 +76,12 @@ class Station:
         """Whether it has something to tell though nothing comes."""
         if isinstance(self.operator, Waits) and self.operator.is_waiting(self.state):
             return True
-        if not isinstance(self.operator, Due):
-            return False
-        due = self.operator.due(self.state)
+        due = self.due()
         return due is not None and due <= tick
+
+    def due(self) -> int | None:
+        """When it has something to tell though nothing comes."""
+        return self.operator.due(self.state) if isinstance(self.operator, Due) else None
 
     def applied(self, given: Changes) -> Signed:
         """What it makes of these; of nothing, nothing."""
@@ -307,7 +309,7 @@ class Tree:
                 rows_in = station.rows_out if station.operator is None else station.rows_in
                 figures.add(operator, rows_in, station.rows_out, station.seconds)
                 if station.operator is not None:
-                    figures.hold(operator, station.held())
+                    figures.hold(operator, station.held(), station.due())
 
     def _counted(self, number: int, depth: int) -> Iterator[Counted]:
         station = self.stations[number]

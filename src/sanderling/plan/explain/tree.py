@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from sanderling.clock import show_duration
+from sanderling.clock import show_duration, show_time
 from sanderling.figures.figures import OperatorId, Tally
 from sanderling.plan.explain.outline import Note, Outline
 from sanderling.plan.explain.pattern import Counted, notes_of_match, words_of_match
@@ -47,10 +47,16 @@ class TreeWords:
             return self._branch(node)
         children = children_of(node)
         below = outputs if isinstance(node, PASSING) else None
+        operator = self._operator(node)
         return Outline(
-            self._words(node, outputs), self._runs, self._notes(node),
-            tuple(self.outline(child, below) for child in children), (self._operator(node),),
+            self._words(node, outputs), self._runs, (*self._notes(node), *self._due(operator)),
+            tuple(self.outline(child, below) for child in children), (operator,),
         )  # fmt: skip
+
+    def _due(self, operator: OperatorId) -> tuple[str, ...]:
+        """When it speaks next though nothing comes, of what was done so far."""
+        due = None if self.figures is None else self.figures.of((operator,)).due
+        return () if due is None else (f"due at {show_time(due)}",)
 
     def _notes(self, node: Node) -> tuple[str | Note, ...]:
         if isinstance(node, nodes.Match):
