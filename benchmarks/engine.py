@@ -28,20 +28,25 @@ TICK_US = 1_000_000
 class Engine:
     """Shards in this process, a tick a batch."""
 
+    is_kept = False  # whether what is said stays, for who checks it
+
     def __init__(self, plan: Plan, shards: int = 2, chooser: Chooser | None = None):
         streams = tuple(replace(s, stream=replace(s.stream, format="parquet")) for s in plan.streams)
         self.plan = replace(plan, streams=streams)
         self.shards = [Shard(self.plan, n, chooser=chooser) for n in range(shards)]
         self.lines = UpdateLines(self.plan)
         self.number = 0
+        self.said: list[str] = []  # with the last tick, as lines
 
     def tick(self, columns: dict[str, np.ndarray]) -> tuple[float, int]:  # type: ignore[type-arg]
         """Readings of the next second: how long they took, and how many updates came of them."""
         table = self.readings(columns)
         started = time.perf_counter()
         changes = gather(self.plan, self.told(table))
-        updates = sum(len(self.lines.of(change.rows)) for change in changes.values())
-        return time.perf_counter() - started, updates
+        lines = [self.lines.of(change.rows) for change in changes.values()]
+        taken = time.perf_counter() - started
+        self.said = [line for some in lines for line in some.to_pylist()] if self.is_kept else []
+        return taken, sum(map(len, lines))
 
     def told(self, table: pa.Table) -> list[Batch]:
         """What there is to deliver; of queries that are merged nothing."""

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.spatial import cKDTree
 
+from benchmarks import pictures
 from benchmarks.engine import Whole
 from benchmarks.report import report
 from sanderling.plan.planner import Planner
@@ -49,6 +50,7 @@ def run(objects: int = 2_000, instants: int = 60, ticks: int = 4) -> dict[str, f
          "times faster": tree / ours, "pairs": len(before), "updates a tick": float(np.mean(changes[1:]))}
     ]  # fmt: skip
     report("pass_within", REASON, rows, {"partners at an instant": PARTNERS})
+    pictures.pass_within(rows)
     return {"times faster": tree / ours}
 
 

@@ -61,6 +61,65 @@ def company_kernel(rows: list[dict[str, Any]]) -> None:
     save(figure, "company_kernel")
 
 
+def pass_within(rows: list[dict[str, Any]]) -> None:
+    figure, axes = plt.subplots(figsize=(6.4, 1.6))
+    (row,) = rows
+    names = {"k-d tree": "k-d tree over all places of the window", "ours, seconds a tick": "PASS_WITHIN"}
+    bars = axes.barh(list(names.values()), [row[name] for name in names], color=[GREY, BLUE])
+    axes.bar_label(bars, [f"{row[name]:.2g} s" for name in names], padding=3, fontsize=8)
+    axes.set_xlabel(f"seconds of the processor a tick: {row['times faster']:.0f} × as fast")
+    axes.margins(x=0.12)
+    save(figure, "pass_within")
+
+
+def windows(rows: list[dict[str, Any]]) -> None:
+    figure, axes = plt.subplots(figsize=(7.5, 2.6))
+    labels = [f"{r['window']}\nbeside {r['beside']}" for r in rows]
+    bars = axes.barh(labels, [r["times the other"] for r in rows], color=BLUE)
+    axes.bar_label(
+        bars,
+        [
+            f"{r['times the other']:.2f} ×   {r['ms a tick']:,.0f} : {r['the other, ms']:,.0f} ms"
+            for r in rows
+        ],
+        padding=6,
+        fontsize=8,
+    )
+    for y, r in enumerate(rows):
+        if r["at most"]:
+            axes.plot([r["at most"]] * 2, [y - 0.45, y + 0.45], color=ORANGE, linewidth=2)
+    axes.axvline(1, color=GREY, linewidth=0.8, zorder=0)
+    axes.invert_yaxis()
+    axes.set_xlim(right=1.6 * max(max(r["times the other"], r["at most"] or 0) for r in rows))
+    axes.set_xlabel("times the processor time of the other way; orange: what it may be at most")
+    save(figure, "windows")
+
+
+def company_on_spark(rows: list[dict[str, Any]], most: float) -> None:
+    figure, axes = plt.subplots(figsize=(6.4, 1.8))
+    bars = axes.barh(
+        [r["pipeline"] for r in rows], [r["seconds a tick"] for r in rows], color=[GREY, GREY, BLUE]
+    )
+    axes.bar_label(bars, [f"{r['seconds a tick']:.2f} s" for r in rows], padding=3, fontsize=8)
+    axes.axvline(most * rows[0]["seconds a tick"], color=ORANGE, linewidth=2)
+    axes.invert_yaxis()
+    axes.margins(x=0.12)
+    axes.set_xlabel(f"seconds a tick; orange: {most:g} × echo")
+    save(figure, "company_on_spark")
+
+
+def berlinmod(rows: list[dict[str, Any]]) -> None:
+    figure, axes = plt.subplots(figsize=(7, 3.4))
+    labels = [r["queries"] for r in rows]
+    colors = [BLUE if r["at once"] == 1 else ORANGE if r["at once"] else GREY for r in rows]
+    bars = axes.barh(labels, [r["readings a second"] for r in rows], color=colors)
+    axes.bar_label(bars, [f"{r['readings a second']:,.0f}" for r in rows], padding=3, fontsize=8)
+    axes.invert_yaxis()
+    axes.margins(x=0.14)
+    axes.set_xlabel("readings a second of processor time, on one core")
+    save(figure, "berlinmod")
+
+
 def growth(rows: list[dict[str, Any]], facts: dict[str, Any]) -> None:
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.2), width_ratios=[2.2, 1])
     labels = [r["case"].replace(", ", ",\n") for r in rows]

@@ -9,6 +9,7 @@ import pytest
 
 from benchmarks import (
     answer_size,
+    berlinmod,
     buoys,
     company_kernel,
     coverages,
@@ -29,6 +30,7 @@ from benchmarks import (
     registration,
     report,
     triggers,
+    windows,
 )
 from sanderling.settings import Settings
 
@@ -70,6 +72,19 @@ def test_the_benchmark_of_passing_checks_its_result(said_here: Path) -> None:
     pass_within.run(objects=200, instants=8, ticks=3)
     said = json.loads((said_here / "pass_within.json").read_text())
     assert said["rows"][0]["pairs"] > 100
+
+
+def test_the_benchmark_of_windows_checks_its_result(said_here: Path) -> None:
+    windows.run(objects=2_000, places=100, seekers=300, ticks=4, looks=2)
+    said = json.loads((said_here / "windows.json").read_text())
+    assert len(said["rows"]) == 4 and is_picture(said_here / "windows.svg")
+
+
+@pytest.mark.skipif(not berlinmod.DATA.exists(), reason="the shared data are not here")
+def test_the_benchmark_of_berlinmod_checks_its_result(said_here: Path) -> None:
+    found = berlinmod.run(rows=4_000, rounds=1)
+    assert len(found) == 12 and min(found.values()) > 0
+    assert is_picture(said_here / "berlinmod.svg")
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 from benchmarks import (
     buoys,
     clients,
+    company_on_spark,
     joins_on_spark,
     nearest_on_spark,
     pictures,
@@ -62,6 +63,16 @@ def test_the_benchmark_of_the_nearest_checks_its_result(
     assert json.loads((tmp_path / "nearest_on_spark.json").read_text())["facts"]["updates a tick"] > 0
     (_, _, nearest) = json.loads((tmp_path / "nearest_profile.json").read_text())["rows"]
     assert nearest["merge"] > 0
+
+
+def test_the_benchmark_of_company_checks_its_result(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(report, "RESULTS", tmp_path)
+    monkeypatch.setattr(pictures, "PICTURES", tmp_path)
+    company_on_spark.run(objects=500, stay=3, ticks=5, rounds=0, spark=spark)
+    assert json.loads((tmp_path / "company_on_spark.json").read_text())["facts"]["pairs at the end"] > 100
+    assert (tmp_path / "company_on_spark.svg").exists()
 
 
 @pytest.mark.skipif(not buoys.DATA.exists(), reason="the shared data are not here")
