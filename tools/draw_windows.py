@@ -151,6 +151,28 @@ def nearby(axes: Axes, where: Places) -> None:
     frame(axes, "the nearest to each place", "[NEARBY (SELECT location\nFROM Sites) ROWS 3]")
 
 
+def within(axes: Axes, where: Places) -> None:
+    sites, far = np.array([(2.4, 7.0), (4.4, 5.2), (7.4, 3.0)]), 2.2
+    area = shapely.union_all([Point(site).buffer(far) for site in sites])
+    fill(axes, area)
+    draw(axes, area.boundary)
+    axes.plot(*sites.T, "^", ms=8, color=BORDER, mew=0)
+    dots(axes, where, cKDTree(sites).query(where)[0] <= far)
+    frame(axes, "near some place", "[NEARBY (SELECT location\nFROM Sites) WITHIN 1 KM RANGE …]")
+
+
+def shift(axes: Axes, where: Places) -> None:
+    """An extent at four looks; those in it at the last of them."""
+    for step in range(4):
+        area = box(0.6 + 2.1 * step, 0.9 + 1.5 * step, 3.1 + 2.1 * step, 4.2 + 1.5 * step)
+        if step == 3:
+            fill(axes, area)
+        draw(axes, area.boundary, "-" if step == 3 else ":")
+    axes.annotate("", (6.0, 8.6), (1.8, 5.6), arrowprops={"arrowstyle": "->", "color": BORDER, "lw": 1.8})
+    dots(axes, where, shapely.intersects_xy(area, *where.T))
+    frame(axes, "an extent that shifts", "[EXTENT region NOW\nSHIFT BY (dx, dy, dt) FROM '…']")
+
+
 def tiles(axes: Axes, where: Places) -> None:
     seeds = places(9, 12)
     mirrored = [seeds, seeds * (-1, 1), seeds * (1, -1), (20, 0) + seeds * (-1, 1), (0, 20) + seeds * (1, -1)]
@@ -167,37 +189,54 @@ def tiles(axes: Axes, where: Places) -> None:
 
 
 def company(axes: Axes) -> None:
-    """Two trajectories in time: one stays in the other's cylinder, which twists as its object moves."""
+    """Trajectories in time: one stays in the other's cylinder, which twists as its object moves, and whose
+    radius changes; one is out of it for a while.
+    """
     time = np.linspace(0, 1, 60)
     one = np.stack([2.2 * np.sin(2.6 * time), 1.4 * np.cos(2.1 * time), 4 * time])
+    radius = 1.15 - 0.45 * np.sin(np.pi * time)
     angle = np.linspace(0, 2 * np.pi, 40)
     ring = np.stack([np.cos(angle), np.sin(angle)])
     for step in range(0, 60, 6):
-        centre = one[:, step]
-        axes.plot(centre[0] + ring[0], centre[1] + ring[1], centre[2], color=BORDER, lw=0.7, alpha=0.7)
+        around = one[:2, step, None] + radius[step] * ring
+        axes.plot(*around, one[2, step], color=BORDER, lw=0.7, alpha=0.7)
     for way in np.linspace(0, 2 * np.pi, 9)[:-1]:
-        axes.plot(one[0] + np.cos(way), one[1] + np.sin(way), one[2], color=BORDER, lw=0.4, alpha=0.5)
+        edge = one[:2] + radius * np.array([[np.cos(way)], [np.sin(way)]])
+        axes.plot(*edge, one[2], color=BORDER, lw=0.4, alpha=0.5)
     axes.plot(*one, color=BORDER, lw=2, label="a")
-    beside = one + np.stack([0.7 * np.cos(7 * time), 0.7 * np.sin(7 * time), 0 * time])
-    axes.plot(*beside, color=IN, lw=2, label="b stays within ε of a")
+    beside = one + 0.55 * radius * np.stack([np.cos(7 * time), np.sin(7 * time), 0 * time])
+    axes.plot(*beside, color=IN, lw=2, label="b stays within ε(t) of a")
     passing = np.stack([4 * time - 1.2, 1.6 - 2.2 * time, 4 * time])
     axes.plot(*passing, color=OUT, lw=2, label="c only passes")
+    in_time(axes, "company", "STAY_WITHIN(a, b, ε SCALE BY …)")
+
+
+def passed(axes: Axes) -> None:
+    """Two trajectories that never meet; the one goes near a place where the other was before."""
+    time = np.linspace(0, 1, 60)
+    one = np.stack([4 * time - 2, 1.2 * np.sin(3 * time) - 0.4, 4 * time])
+    other = np.stack([0.4 + 0.5 * np.sin(4 * time), 2.6 - 4.4 * time, 4 * time])
+    apart = np.linalg.norm(one[:2, :, None] - other[:2, None, :], axis=0)
+    first, second = np.unravel_index(np.argmin(apart), apart.shape)
+    angle = np.linspace(0, 2 * np.pi, 40)
+    place = one[:2, first]
+    for at in (one[2, first], other[2, second]):
+        axes.plot(place[0] + 0.5 * np.cos(angle), place[1] + 0.5 * np.sin(angle), at, color=BORDER, lw=0.9)
+    axes.plot([place[0]] * 2, [place[1]] * 2, [one[2, first], other[2, second]], ":", color=BORDER, lw=1.2)
+    axes.plot(*one, color=BORDER, lw=2, label="a")
+    axes.plot(*other, color=IN, lw=2, label="b passes where a was, later")
+    in_time(axes, "passing", "PASS_WITHIN(a, b, ε)")
+
+
+def in_time(axes: Axes, title: str, sql: str) -> None:
     axes.set(xticks=[], yticks=[], zticks=[])
     axes.text2D(0.97, 0.45, "time ↑", transform=axes.transAxes, fontsize=9, ha="right")  # type: ignore[attr-defined]
     axes.view_init(22, -62)  # type: ignore[attr-defined]
     axes.set_box_aspect((1, 1, 1.1), zoom=1.2)  # type: ignore[call-arg, arg-type]
     axes.legend(loc="upper left", frameon=False, fontsize=8)
-    axes.set_title("company", fontsize=11, fontweight="bold", color="#1f2933", loc="left")
-    axes.text2D(
-        0.5,
-        -0.06,
-        "STAY_WITHIN(a, b, ε)",
-        transform=axes.transAxes,
-        fontsize=8.5,
-        color="#52606d",
-        family="monospace",
-        ha="center",
-    )
+    axes.set_title(title, fontsize=11, fontweight="bold", color="#1f2933", loc="left")
+    style = {"fontsize": 8.5, "color": "#52606d", "family": "monospace", "ha": "center"}
+    axes.text2D(0.5, -0.06, sql, transform=axes.transAxes, **style)  # type: ignore[attr-defined]
 
 
 def save(figure: matplotlib.figure.Figure, name: str) -> None:
@@ -217,10 +256,11 @@ def main() -> None:
     for number, (panel, axes) in enumerate(zip(COVERAGES, all_axes.flat, strict=True)):
         panel(axes, places(60, number + 1))
     save(figure, "coverages.svg")
-    figure = pyplot.figure(figsize=(10.5, 4.0), layout="constrained")
-    nearby(figure.add_subplot(1, 3, 1), places(50, 21))
-    tiles(figure.add_subplot(1, 3, 2), places(60, 22))
-    company(figure.add_subplot(1, 3, 3, projection="3d"))
+    figure = pyplot.figure(figsize=(10.5, 8.0), layout="constrained")
+    for number, (window, count) in enumerate(((shift, 60), (nearby, 50), (within, 60), (tiles, 60)), 1):
+        window(figure.add_subplot(2, 3, number), places(count, 20 + number))
+    company(figure.add_subplot(2, 3, 5, projection="3d"))
+    passed(figure.add_subplot(2, 3, 6, projection="3d"))
     save(figure, "windows.svg")
 
 

@@ -14,11 +14,13 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import numpy.typing as npt
 import pytest
 import shapely
-from shapely.geometry import shape
+from shapely import box
+from shapely.geometry import mapping, shape
 
 from sanderling.clock import show_time
 from sanderling.plan.planner import Planner
@@ -184,6 +186,48 @@ def test_how_fast_the_last_1000_readings_are_in_each_neighbourhood(tmp_path: Pat
     wanted = differences(means_of_tiles(readings, speed, tile, tick_s))
     assert told(tmp_path, script, readings, speed=speed) == wanted
     assert max(row[1] for _, _, row in wanted) == LAST and len({row[0] for _, _, row in wanted}) > 30
+
+
+def test_duckdb_finds_the_same_last_readings_in_the_raw_file(tmp_path: Path) -> None:
+    """TESSELLATE by another road: all of the file up to a tick, numbered from behind by tile."""
+    file, tick_s, n = DATA / "sf-cabs" / "cabs_2h.csv.gz", 60, 200
+    edges = [(x, y) for x in (-122.44, -122.41, -122.38) for y in (37.74, 37.77, 37.80)]
+    tiles = {f"t{i}": (x - 0.03, y - 0.03, x, y) for i, (x, y) in enumerate(edges)}
+    (tmp_path / "tiles.geojson").write_text(json.dumps({"type": "FeatureCollection", "features": [
+        {"type": "Feature", "properties": {"name": name}, "geometry": mapping(box(*bounds))}
+        for name, bounds in tiles.items()
+    ]}))  # fmt: skip
+    script = f"""
+    CREATE STREAM fleet (id STRING, ts BIGINT, lon DOUBLE, lat DOUBLE)
+      KEY id TIME ts LOCATION (lon, lat) WITH (path = 'fleet.csv', tick = '{tick_s} seconds');
+    CREATE TABLE tiles KEY name WITH (path = '{tmp_path / "tiles.geojson"}');
+    REGISTER QUERY last AS SELECT v.name, v.id, v.ts
+      FROM fleet [TESSELLATE BY (SELECT region, name FROM tiles) ROWS {n} EVERY 10 MINUTES] v;
+    """
+    held: Counter[tuple[Any, ...]] = Counter()
+    changes: dict[str, list[tuple[int, tuple[Any, ...]]]] = {}
+    for tick, sign, row in told(tmp_path, script, readings_of(str(file), "cab_id", "unix_time")).elements():
+        changes.setdefault(tick, []).append((sign, row))
+    base = duckdb.connect()
+    base.execute(
+        "CREATE TABLE raw AS SELECT cab_id AS id, unix_time AS ts, lon, lat, row_number() OVER () AS n, "
+        f"(ceil(unix_time / {tick_s}.0) * {tick_s})::BIGINT AS tick FROM read_csv('{file}')"
+    )
+    tile = " ".join(
+        f"WHEN lon BETWEEN {a} AND {c} AND lat BETWEEN {b} AND {d} THEN '{name}'"
+        for name, (a, b, c, d) in sorted(tiles.items())
+    )
+    for tick in sorted(changes):
+        for sign, row in changes[tick]:
+            held[row] += sign
+        at = int(datetime.fromisoformat(tick).timestamp())
+        found = base.execute(
+            f"SELECT tile, id, ts FROM (SELECT CASE {tile} END AS tile, id, ts FROM raw WHERE tick <= {at} "
+            "QUALIFY row_number() OVER (PARTITION BY id, ts ORDER BY n DESC) = 1) WHERE tile IS NOT NULL "
+            f"QUALIFY row_number() OVER (PARTITION BY tile ORDER BY ts DESC, id DESC) <= {n}"
+        )
+        assert +held == Counter(found.fetchall()), tick
+    assert len(changes) > 5 and len(+held) == n * len(tiles)
 
 
 def metres(a: Reading, b: Reading) -> float:

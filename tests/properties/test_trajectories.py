@@ -18,6 +18,8 @@ from sanderling.clock import show_time
 from sanderling.plan.logical import Rule
 from sanderling.plan.planner import Planner
 from sanderling.plan.rules import RULES
+from tests.engine.direct import DirectRun
+from tests.long import so_many
 from tests.oracle import Box, Reading
 from tests.oracle.oracle import Row, signed, tick_end
 from tests.oracle.past import Stream
@@ -187,3 +189,56 @@ def test_many_objects_against_trees_built_at_every_tick(kind: str) -> None:
             wanted = {(a, b) for a, b in np.vstack([close, close[:, ::-1]]) if a != b}
             found = {(a.key, b.key) for a, b in passes(trail, trail, lambda _: r, last) if a.key != b.key}
         assert found == wanted
+
+
+# ----- what follows from the definitions
+
+
+@pytest.mark.parametrize("seed", range(so_many(3, 200)))
+def test_laws_of_trajectories(seed: int, tmp_path: Path) -> None:
+    """Company of a tick is a join by DISTANCE; who stays passes; who passes is at first a trigger's alert."""
+    chance, n, ticks, length = np.random.default_rng(seed), 14, 16, 4
+    places = np.cumsum(chance.choice([-1.0, -0.5, 0.0, 0.5, 1.0], (ticks, n, 2)), axis=0)
+    places += chance.integers(-4, 5, (n, 2))
+    lines = (f"{k},{t + 1},{places[t, k, 0]},{places[t, k, 1]}\n" for t in range(ticks) for k in range(n))
+    (tmp_path / "cars.csv").write_text("id,ts,x,y\n" + "".join(lines))
+    pairs = "SELECT a.id AS one, b.id AS other FROM cars [RANGE {0} SECONDS] a, cars [RANGE {0} SECONDS] b"
+    planner = Planner(tmp_path)
+    planner.run_script(
+        "CREATE STREAM cars (id BIGINT, ts BIGINT, x DOUBLE, y DOUBLE) KEY id TIME ts LOCATION (x, y);"
+        f"REGISTER QUERY now AS {pairs.format(1)} WHERE STAY_WITHIN(a, b, 1.5) AND a.id < b.id;"
+        "REGISTER QUERY near AS SELECT a.id AS one, b.id AS other FROM cars a, cars b "
+        "  WHERE DISTANCE(a, b) <= 1.5 AND a.id < b.id;"
+        f"REGISTER QUERY stays AS {pairs.format(length)} WHERE STAY_WITHIN(a, b, 1.5) AND a.id < b.id;"
+        f"REGISTER QUERY passes AS {pairs.format(length)} WHERE PASS_WITHIN(a, b, 1.5) AND a.id < b.id;"
+        "CREATE TRIGGER first FOR cars AS a, cars AS b "
+        f"  WHEN a.id < b.id AND DISTANCE(a, b) <= 1.5 AND ABS(b.ts - a.ts) < {length} "
+        "  SELECT a.id AS one, b.id AS other REPORT ONCE PER (one, other);"
+    )
+    run = DirectRun(planner.plan(), shards=2, slice_bytes=300)
+    run.feed_file("cars", tmp_path / "cars.csv", is_last=True)
+    told = [
+        (u["query"], u["tick"], u["sign"], tuple(u["row"].values())) for u in map(json.loads, run.updates)
+    ]
+    of = {
+        name: [rest for query, *rest in told if query == name] for name in ("now", "near", "stays", "passes")
+    }
+    assert of["now"] == of["near"] and of["stays"]
+    ticks_told = sorted({tick for name in ("stays", "passes") for tick, _, _ in of[name]})
+    assert pairs_at(of["stays"], ticks_told) <= pairs_at(of["passes"], ticks_told)
+    first: dict[Row, str] = {}
+    for tick, sign, row in of["passes"]:
+        first.setdefault(row, tick) if sign > 0 else None
+    alerts = [(row, tick) for query, tick, _, row in told if query == "first"]
+    assert dict(alerts) == first and len(alerts) == len(first) > 10
+
+
+def pairs_at(updates: list[Any], ticks: list[str]) -> set[tuple[str, Row]]:
+    """The pairs that are told at each of these ticks."""
+    held, found = set[Row](), set[tuple[str, Row]]()
+    for tick in ticks:
+        for when, sign, row in updates:
+            if when == tick:
+                (held.add if sign > 0 else held.discard)(row)
+        found |= {(tick, row) for row in held}
+    return found
