@@ -50,9 +50,11 @@ def add_to(partners: Partners, one: int, other: int, is_near: bool, since: int) 
 
 @jit_bare
 def take_from(partners: Partners, one: int, at: int) -> None:
-    """The last takes its place."""
+    """The last takes its place; since when, if that is something."""
     last = partners.span[one, 0] + partners.span[one, 1] - 1
-    partners.other[at], partners.since[at] = partners.other[last], partners.since[last]
+    partners.other[at] = partners.other[last]
+    if partners.other[at] & 1:
+        partners.since[at] = partners.since[last]
     partners.span[one, 1] -= 1
 
 
