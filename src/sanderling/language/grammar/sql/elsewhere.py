@@ -73,11 +73,12 @@ WORDS: dict[str, str] = {
 def hint_of(tokens: Sequence[Token], at: Token) -> str | None:
     """What to write, where the text cannot be read on at `at` because of a word of others."""
     index = next((i for i, token in enumerate(tokens) if token is at), len(tokens) - 1)
-    if at.token_type == TokenType.THEN and not any(token.token_type == TokenType.CASE for token in tokens):
+    words = {token.text.upper() for token in tokens}
+    if at.token_type == TokenType.THEN and not words & {"CASE", "PATTERN"}:
         return PATTERN
     near = [i for i in (index, index - 1, index + 1, index + 2) if 0 <= i < len(tokens)]
-    words = [tokens[i].text.upper() for i in near if not _is_ours(tokens, i)]
-    return next((WORDS[word] for word in words if word in WORDS), None)
+    others = [tokens[i].text.upper() for i in near if not _is_ours(tokens, i)]
+    return next((WORDS[word] for word in others if word in WORDS), None)
 
 
 def _is_ours(tokens: Sequence[Token], at: int) -> bool:
