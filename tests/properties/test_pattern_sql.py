@@ -53,6 +53,11 @@ STATELESS = (
     "set operation",
 )
 
+# While streams run, a window begins with what is kept then.
+NOW_AND_STATELESS = tuple(kind for kind in STATELESS if kind in OF_NOW)
+# Tiles begin with what comes, whatever was before.
+ANY = tuple(kind for kind in KINDS if kind != "tessellate")
+
 
 @MANY
 @given(chance=made_of(lambda chance: chance))
@@ -70,7 +75,7 @@ def check(chance: Chance, fences: Path, folder: Path, is_replaced: bool = False)
     """Compares what is told; the code of what is refused, or how much there was to compare."""
     scene = scenes(chance, may_be_rough=False)
     at = chance.at
-    asked = patterns(chance, scene, STATELESS if is_replaced else KINDS, "p")
+    asked = patterns(chance, scene, STATELESS if is_replaced else ANY, "p")
     other = None
     if is_replaced:
         again = patterns(chance.again(at), scene, STATELESS, "p").with_graces_of(asked)
@@ -111,13 +116,13 @@ def test_what_comes_while_streams_run_begins_with_the_next_tick(
 def check_living(chance: Chance, fences: Path, folder: Path) -> str:
     """A pattern that comes, goes on as another, and goes, with no time said; the same as `check` gives."""
     scene = scenes(chance, may_be_rough=False, has_changes=False)
-    kinds = chance.choice([STATELESS, OF_NOW])
+    kinds = chance.choice([NOW_AND_STATELESS, OF_NOW])
     at = chance.at
     asked = patterns(chance, scene, kinds, "p")
     again = patterns(chance.again(at), scene, kinds, "p").with_graces_of(asked)
     parts, living, chronicle = pieces(chance, scene), LivingPlan(), Chronicle(scene)
     comes, turns, goes = (chance.integer(0, len(parts)) for _ in range(3))
-    can_turn = kinds is STATELESS and len(asked.streams) == 1
+    can_turn = kinds is NOW_AND_STATELESS and len(asked.streams) == 1
     is_snapshot = chance.choice([None, None, False, True])
     living.execute(";\n".join(declarations(folder, fences, scene)))
     direct = DirectRun(
