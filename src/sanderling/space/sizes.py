@@ -9,8 +9,9 @@ import numpy as np
 from sanderling.arrays import F64, I8
 from sanderling.kernels.jit import jit
 from sanderling.space.coverages import reach_of, size_of
-from sanderling.space.metric import chord_within, map_bounds, vector_of
+from sanderling.space.metric import box_around, chord_within, map_reach, vector_of
 from sanderling.space.shapes.cap import CAP
+from sanderling.space.sphere import RADIUS
 
 
 @jit
@@ -24,18 +25,26 @@ def sizes(g: Any) -> F64:
 
 
 @jit
+def map_reaches(g: Any) -> F64:
+    """How far regions that follow on the globe go on the flat map, along either axis, wherever they are."""
+    found = np.empty(len(g.kind))
+    for i in range(len(found)):
+        # Along the parallel of its middle, then up or down: nothing in a rectangle is farther.
+        square = g.d[i] if g.kind[i] == CAP else chord_within((g.c[i] + g.d[i]) * (1 + 1e-9) + 1e-3)
+        found[i] = map_reach(square)
+    return found
+
+
+@jit
 def map_boxes(g: Any) -> F64:
-    """Boxes of the flat map around regions that follow on the globe, a line each; NaN of what is nowhere."""
-    found = np.full((len(g.kind), 4), np.nan)
+    """Boxes of the flat map around them, a line each; NaN of what is nowhere."""
+    found, reach = np.full((len(g.kind), 4), np.nan), map_reaches(g)
     for i in range(len(found)):
         if g.a[i] != g.a[i]:
             continue
-        if g.kind[i] == CAP:
-            box = map_bounds(g.a[i], g.b[i], g.c[i], g.d[i])
-        else:
-            # Along the parallel of its middle, then up or down: nothing in it is farther.
-            ux, uy, uz = vector_of(g.a[i], g.b[i])
-            box = map_bounds(ux, uy, uz, chord_within((g.c[i] + g.d[i]) * (1 + 1e-9) + 1e-3))
+        x, y, z = (g.a[i], g.b[i], g.c[i]) if g.kind[i] == CAP else vector_of(g.a[i], g.b[i])
+        scale = RADIUS / (abs(x) + abs(y) + abs(z))
+        box = box_around(x * scale, y * scale, reach[i], reach[i])
         found[i, 0], found[i, 1], found[i, 2], found[i, 3] = box
     return found
 

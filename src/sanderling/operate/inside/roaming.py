@@ -28,7 +28,7 @@ from sanderling.space.geometry import Geometry
 from sanderling.space.metric import laid_flat
 from sanderling.space.moving.motion import placed
 from sanderling.space.outlines.raster import NO_RASTERS
-from sanderling.space.sizes import map_boxes
+from sanderling.space.sizes import map_boxes, map_reaches
 
 # A grid is made anew when one in so many of its regions is not where it was.
 LASTS = 4
@@ -169,11 +169,9 @@ class Roaming:
 
 def _cells(geometry: Geometry, n: int) -> Cells:
     """Room for so many objects, in cells about as large as a region."""
-    left, low, right, high = map_boxes(geometry).T
-    sides = np.maximum(right - left, high - low)
-    sides = sides[np.isfinite(sides) & (sides > 0)]
-    size = float(np.median(sides)) if len(sides) else 1.0
-    return no_cells(np.array([size]), np.zeros(n, np.int32))
+    reach = map_reaches(geometry)
+    size = max(float(np.median(reach)), 1.0)
+    return no_cells(np.array([2 * size]), np.zeros(n, np.int32))
 
 
 def _met(moves: Moves, rules: Rules, old: Geometry, new: Geometry) -> Found:
