@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from sanderling.operate.inside import stretches
 from sanderling.plan.planner import Planner
 from tests.engine.direct import DirectRun
+from tests.properties.globe_worlds import globe_worlds
 from tests.properties.runs import RELAXED, Cut, check, cuts, declarations, engine_updates, fences, write_csv
 from tests.properties.worlds import SECOND, World, worlds
 
@@ -22,7 +23,10 @@ __all__ = ["fences"]
 
 
 @RELAXED
-@given(world=worlds(kinds=("changing",)) | worlds(kinds=("changing",), has_nearest=True), cut=cuts)
+@given(
+    world=worlds(kinds=("changing",)) | worlds(kinds=("changing",), has_nearest=True) | globe_worlds(),
+    cut=cuts,
+)
 def test_steps_that_nobody_notices_are_passed_over(
     world: World, cut: Cut, fences: Path, tmp_path: Path
 ) -> None:
