@@ -75,7 +75,7 @@ def written(folder: Path, objects: int, steps: int) -> tuple[Planner, Archive, f
     archiving = planner.archive_of("v")
     assert archiving is not None
     if (folder / "about.json").exists():
-        return planner, Archive.open(folder), float("nan")
+        return planner, Archive.open(folder), 0.0
     writer = Writer(folder, archiving)
     tending, seconds = Tending(writer), 0.0
     for pair in _pairs(steps_of(objects), steps):
@@ -132,6 +132,7 @@ def ours(planner: Planner, archive: Archive) -> tuple[Callable[[Case], tuple[int
 def by_duckdb(archive: Archive) -> tuple[Callable[[Case], tuple[int, int]], ...]:
     """Over the same files, of which it is told the least that it needs: the period, and the keyframe."""
     base = duckdb.connect()
+    base.execute("SET enable_progress_bar = false")
     readings, snapshots = (f"{archive.folder}/{name}" for name in ("readings", "snapshots"))
 
     def files(first: int, last: int) -> list[str]:
