@@ -346,13 +346,14 @@ def archive_asked(rows: list[dict[str, Any]]) -> None:
         mine = [r for r in rows if r["readings"] == size]
         labels = [f"{r['asked']}: {r['way']}".replace(", ", ",\n") for r in mine]
         colors = [BLUE if r["way"] == "Sanderling" else GREY for r in mine]
-        bars = axes.barh(labels, [r["mean seconds"] for r in mine], color=colors)
-        axes.bar_label(bars, [f"{r['mean seconds']:.2g} s" for r in mine], padding=3, fontsize=8)
+        used = [r["processor's seconds"] for r in mine]
+        bars = axes.barh(labels, used, color=colors)
+        axes.bar_label(bars, [f"{seconds:.2g} s" for seconds in used], padding=3, fontsize=8)
         axes.tick_params(axis="y", labelsize=7)
         axes.set_xscale("log")
         axes.margins(x=0.3)
         axes.invert_yaxis()
-        axes.set_xlabel("seconds a question")
+        axes.set_xlabel("processor's seconds a question")
         axes.set_title(f"{size / 1e6:,.0f} million readings", fontsize=10)
     save(figure, "archive_asked")
 
