@@ -83,7 +83,7 @@ def test_the_benchmark_of_windows_checks_its_result(said_here: Path) -> None:
 @pytest.mark.skipif(not berlinmod.DATA.exists(), reason="the shared data are not here")
 def test_the_benchmark_of_berlinmod_checks_its_result(said_here: Path) -> None:
     found = berlinmod.run(rows=4_000, rounds=1)
-    assert len(found) == 12 and min(found.values()) > 0
+    assert len(found) == 14 and min(found.values()) > 0
     assert is_picture(said_here / "berlinmod.svg")
 
 

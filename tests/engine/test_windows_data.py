@@ -227,7 +227,8 @@ def test_duckdb_finds_the_same_last_readings_in_the_raw_file(tmp_path: Path) -> 
             f"QUALIFY row_number() OVER (PARTITION BY tile ORDER BY ts DESC, id DESC) <= {n}"
         )
         assert +held == Counter(found.fetchall()), tick
-    assert len(changes) > 5 and len(+held) == n * len(tiles)
+    full = [name for name, count in Counter(name for name, *_ in (+held).elements()).items() if count == n]
+    assert len(changes) > 5 and len(full) > 5
 
 
 def metres(a: Reading, b: Reading) -> float:
