@@ -133,7 +133,7 @@ def exchanges(text: str) -> list[tuple[str, str]]:
 
 def test_at_a_terminal(town: Town, tmp_path: Path) -> None:
     """The command itself: keys come in, colours go out; Ctrl-C ends what is told, Ctrl-D all."""
-    with named(town, "SELECT id FROM taxis INSIDE (0, 800, 10, 810)") as name:
+    with named(town, "SELECT id FROM taxis WHERE id = 'anna' INSIDE (0, 800, 10, 810)") as name:
         town.tell([("anna", 1, 801)])
         program = [
             sys.executable,

@@ -33,7 +33,7 @@ PLANE = ("outline", "outline", "changing", "around", "disc", "polygon")
 SIDES = {
     "left": "INSIDE LEFT OF LINE (0 0, 2 0, 2 2)",
     "right": "INSIDE RIGHT OF LINE (0 0, 2 0, 2 2)",
-    "on": "INSIDE ON LINE (0 0, 2 0, 2 2)",
+    "on_line": "INSIDE ON LINE (0 0, 2 0, 2 2)",
 }
 YARD = "POLYGON ((0 0, 6 0, 6 6, 0 6, 0 0), (2 2, 4 2, 4 4, 2 4, 2 2)) SHIFT BY (1, 0, 2 SECONDS) FROM 0"
 STORM = "CIRCLE (179.99, -17, 900 KM) SHIFT BY (51, 25.5, 2 SECONDS) SCALE BY (0.5, 3 SECONDS) FROM 0"
@@ -123,6 +123,6 @@ def test_two_sides_are_everybody_and_so_are_a_region_and_its_exterior(
         names = {*SIDES, "inner", "outer", "everybody"}
         for held in answers([u for u in updates if u["query"].partition("/")[2] in names]):
             assert held["left"] | held["right"] == held["inner"] | held["outer"] == held["everybody"], world
-            assert held["left"] & held["right"] == held["on"], world
+            assert held["left"] & held["right"] == held["on_line"], world
             looks += 1
     assert looks > 50
