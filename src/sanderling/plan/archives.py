@@ -19,7 +19,7 @@ from sanderling.plan.listing import Listing
 from sanderling.plans.plan import Plan, StreamPlan
 from sanderling.storage.about import NAME
 from sanderling.storage.archive import Archive
-from sanderling.storage.place import exists, is_address, place_of
+from sanderling.storage.place import exists, has_known_scheme, is_address, place_of
 
 OPTIONS = ("path", "flush", "sample", "snapshot", "keep", "detail", "late")
 MINUTE_US, HOUR_US = 60_000_000, 3_600_000_000
@@ -80,6 +80,12 @@ class Archives:
             raise declarations.refuse("query.missing_option", message, hint, statement.name.span)
         if is_address(path) and self._data is not None:
             message, hint = f"{path} leads out of the data folder", "path = 'past/vehicles'"
+            raise declarations.refuse("query.bad_option", message, hint, options["path"].span)
+        if is_address(path) and not has_known_scheme(path):
+            message, hint = (
+                f"nobody knows a store by {path}",
+                "s3://bucket/past, gs://…, abfss://…, file:///…",
+            )
             raise declarations.refuse("query.bad_option", message, hint, options["path"].span)
         flush = declarations.multiple_option(options, "flush", MINUTE_US, stream.tick_us, "the tick")
         snapshot = declarations.multiple_option(options, "snapshot", HOUR_US, flush, "flush")

@@ -22,6 +22,7 @@ from pyarrow import fs
 from sanderling.state.sealed import write_atomically
 
 ON_DISK = "file://"
+SCHEMES = ("file", "s3", "s3a", "gs", "az", "azure", "adl", "abfs", "abfss")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,10 @@ def _files(root: str) -> fs.FileSystem:
 def is_address(text: str) -> bool:
     """Whether somebody means an object store."""
     return "://" in text
+
+
+def has_known_scheme(address: str) -> bool:
+    return address.partition("://")[0].casefold() in SCHEMES
 
 
 def place_of(text: str | Path) -> Place:
