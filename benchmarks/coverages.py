@@ -91,11 +91,12 @@ KINDS: dict[str, tuple[Callable[[float, float], str], bool]] = {
 
 
 def _band(y: float, bend: float) -> str:
-    """A strip across the square; with a bend where that is not 0."""
-    lines = (
-        f"LINE (-9 {v}, 0.5 {v}, 9 {v + bend})" if bend else f"LINE (0 {v}, 1 {v})"
-        for v in (y - WIDTH, y + WIDTH)
-    )  # fmt: skip
+    """A strip across the square; with a bend where that is not 0.
+
+    Whole parts of 2 ** 20: lines that are parallel but for a rounding meet, be it far away.
+    """
+    low, high, rise = (round(v * 2**20) / 2**20 for v in (y - WIDTH, y + WIDTH, bend))
+    lines = (f"LINE (-9 {v}, 0.5 {v}, 9 {v + rise})" if rise else f"LINE (0 {v}, 1 {v})" for v in (low, high))
     return f"BAND ({', '.join(lines)})"
 
 
